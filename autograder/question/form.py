@@ -18,12 +18,12 @@ COURSE = (
     *("ngrams", "subwords", "vectors", "backpropagation", "convolutions", "training"),
     *("recurrence", "gates", "decoding", "sequences", "attention", "self_attention", "positions", "transformer"),
     *("translation", "efficient_attention", "modifications", "scale_and_insight"),
-    *("rewards", "memory", "compression"),
+    *("rewards", "memory", "compression", "features"),
 )
 """The course's own assignments, in the order in which they are met. To make yours one of them, add its name here."""
 ELECTIVE = (
     *("convolutions", "positions", "translation", "efficient_attention", "modifications"),
-    *("rewards", "memory", "compression"),
+    *("rewards", "memory", "compression", "features"),
 )
 """Of these the core of the course has one, whichever it is."""
 MISTAKES, MINUTES, WRITTEN, LONG, HINT_WORDS, ORAL = 3, (120, 300), 4, 10, 60, 5

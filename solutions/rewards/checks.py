@@ -12,10 +12,11 @@ import torch
 from autograder.question.declare import exercises_in, holds, judged, question, shapes, values
 from autograder.question.draw import Draw
 from autograder.question.kinds import EQUAL
+from autograder.question.laws.experiments import signs_of
 from autograder.question.sized import ODD, at, several, these
 from autograder.question.special import at_points, formula, on_the_page, other_seeds, predicted, wrong_line
 from autograder.question.specification import Both, Case, case
-from solutions.rewards.laws import ordered_around_zero, signs_of
+from solutions.rewards.laws import ordered_around_zero
 
 CLOSED = ("nlmcore.transfer", "nlmcore.metrics")
 ask = functools.partial(question, closed=CLOSED)

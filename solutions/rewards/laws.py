@@ -1,12 +1,9 @@
-"""Laws of rewards: an advantage says who is above the mean of the group, and signs follow from the returned shares."""
-
-from collections.abc import Sequence
+"""A law of rewards: an advantage says who is above the mean of the group."""
 
 from torch import Tensor
 
 from autograder.question.judges import Outcomes, close
 from autograder.question.specification import Case
-from autograder.question.travel import travels
 
 
 def ordered_around_zero(case: Case, got: Outcomes) -> str | None:
@@ -21,18 +18,3 @@ def ordered_around_zero(case: Case, got: Outcomes) -> str | None:
 
 def _unit(rows: Tensor) -> Tensor:
     return rows / rows.norm(dim=1, keepdim=True).clamp(min=1e-9)
-
-
-@travels
-def signs_of(
-    case: Case, got: Outcomes, expected: Outcomes, which: Sequence[int], start: float, within: float
-) -> str | None:
-    """Result `which[1]` holds the signs of result `which[0]` less `start`. These numbers may differ from the right ones
-    by a part `within`: numbers that come from no experiment have no signs."""
-    shares, signs = (got[0].outputs[index].double() for index in which)
-    right = expected[0].outputs[which[0]].double()
-    if shares.shape != right.shape or signs.shape != right.shape:
-        return "there is not yet a number and a sign for every seed"
-    if not bool(((shares - right).abs() <= within * right.abs()).all()):
-        return "the numbers are far from those of this experiment, so their signs say nothing"
-    return None if close(signs, (shares - start).sign()) else "the signs are not those of your own numbers"

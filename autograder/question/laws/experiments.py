@@ -76,6 +76,21 @@ def is_supported(
     return next((said for one in every if (said := _refuted(numbers, *one)) is not None), None)
 
 
+@travels
+def signs_of(
+    case: Case, got: Outcomes, expected: Outcomes, which: Sequence[int], start: float, within: float
+) -> str | None:
+    """Result `which[1]` holds the signs of result `which[0]` less `start`. These numbers may differ from the right ones
+    by a part `within`: numbers that come from no experiment have no signs."""
+    numbers, signs = (got[0].outputs[index].double() for index in which)
+    right = expected[0].outputs[which[0]].double()
+    if numbers.shape != right.shape or signs.shape != right.shape:
+        return "there is not yet a number and a sign for every seed"
+    if not bool(((numbers - right).abs() <= within * right.abs() + ROUNDING).all()):
+        return "the numbers are far from those of this experiment, so their signs say nothing"
+    return None if close(signs, (numbers - start).sign()) else "the signs are not those of your own numbers"
+
+
 def _choice(output: Tensor, options: int) -> int:
     """1, …, options; 0 for anything else."""
     value = output.double()
