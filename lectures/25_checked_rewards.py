@@ -21,7 +21,7 @@
 # |---|---|---|---|---|---|---|---|---|
 # | minutes | 6 | 12 | 9 | 7 | 9 | 9 | 9 | 4 |
 #
-# The minutes are for a class. If you work alone, plan 90 minutes; section 5 can wait. Two cells train a model live, for a few seconds each. `python -m lectures.recipes checked_rewards` repeats the stored results.
+# The minutes are for a class. If you work alone, plan 90 minutes. Section 5 can wait. Two cells train a model live, for a few seconds each. `python -m lectures.recipes checked_rewards` repeats the stored results.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *If you are short of time, skip section 5 and the widget of section 2. Sections 3, 4 and 7 carry the message.*
