@@ -38,7 +38,7 @@ import numpy as np
 from IPython.display import HTML, display
 
 from lectures import show, stored, stored_runs, widgets
-from lectures.recipes.narang import FEW, LENGTHS, RATE, SEEDS, STEPS, THEIRS, VANILLA, ours
+from lectures.recipes.narang import LENGTHS, RATE, SEEDS, STEPS, THEIRS, VANILLA, ours
 from nlmcore.metrics.significance import Sample, critical, paired, rank_correlation, welch
 
 runs = ours()  # row -> our trainings of it, one for each seed

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
 
 from autograder.site import publish, tried
 from autograder.site.drawn import Gathered
@@ -125,7 +124,7 @@ def test_through_the_lens_each_layer_says_what_it_would_say(page: Any, model: wi
     page.get_by_label("What the picture shows").select_option("lens")
     rows = [word for word, *_ in sheet["lens"]["last"]]
     changes = [i for i, word in enumerate(rows) if not i or word != rows[i - 1]]
-    expect(page.locator(".lens text")).to_have_count(len(changes), timeout=20_000 * PATIENCE)
+    expect(page.locator(".lens text")).to_have_count(len(changes))
     expect(page.locator(".lens text").last).to_have_text(f"layer {changes[-1] - 1}: {rows[-1].strip() or '␣'}")
     expect(page.locator(".lens circle")).to_have_count(sum(map(sum, sheet["lens"]["same"])))
     expect(page.locator(".fan")).to_be_hidden()

@@ -251,7 +251,9 @@ def test_what_cannot_be_done_is_said_in_a_line(text: Path, capsys: pytest.Captur
     (text / "short.txt").write_text("Too short.")
     (text / "latin.txt").write_bytes("Füße".encode("latin-1"))
     (text / "shelf").mkdir()
-    sizes = TransformerConfig(vocab_size=CharTokenizer.fit(["ab"]).vocab_size, d_model=8, n_heads=1, n_layers=1, max_length=8)
+    sizes = TransformerConfig(
+        vocab_size=CharTokenizer.fit(["ab"]).vocab_size, d_model=8, n_heads=1, n_layers=1, max_length=8
+    )
     save_model("silent", TransformerLM(sizes))
     save_model("taken", TransformerLM(sizes), CharTokenizer.fit(["ab"]))
     busy = socket.create_server(("127.0.0.1", 0))
