@@ -179,7 +179,7 @@ def two_weights(e, a, c, h):
 #
 # $$w_R \leftarrow w_R + e\; s_R, \qquad H_{RR}\, s_R = H_{Ri} .$$
 #
-# $H_{RR}$ has the rows and columns of `second` to the right of $i$. For two weights this is your shift of question 3. It is the idea of GPTQ (Frantar et al. 2023),
+# $H_{RR}$ has the rows and columns of `second` to the right of $i$. It is the idea of GPTQ (Frantar et al. 2023),
 # which computes the same shifts faster.
 #
 # By hand: one row $(0.4, 0.3)$ whose group has $d = 1$, $z = 0$, so its levels are 0, 1, 2 and so on; $H = \begin{pmatrix} 1 & 0.9 \\ 0.9 & 1 \end{pmatrix}$. The

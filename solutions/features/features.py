@@ -150,7 +150,7 @@ def two_in_one(p, i_1, i_2):
 # [[hints on the measures]]
 # 1. Over which axis is a length taken, and over which a mean? What would the reconstruction be if you knew nothing but the batch's mean?
 # 2. Both measures use the same squared errors. One divides by how many examples there are, the other by the spread of the examples.
-# 3. The spread is `((x - x.mean(0)) ** 2).sum()`.
+# 3. The spread is a sum over all examples and numbers: the squared distances from `x.mean(0)`.
 
 
 # %%

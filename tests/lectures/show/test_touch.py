@@ -56,6 +56,8 @@ def test_a_line_is_dragged_and_a_node_is_pressed(desk: Desk) -> None:
         drag("line", unit, 0)  # from x = 0.5 to x = 1.5
         expect(page.locator(".nlm-control-b .widget-readout")).to_have_text("−1.50")
         expect(line).not_to_have_attribute("x1", was)  # the picture follows the sliders
+        middle = "+document.querySelector('svg[data-line]').dataset.line.split(' ')[2]"
+        page.wait_for_function(f"() => {middle} === 1.5")  # the picture of the last move
         assert reads("w1") == 1.0, "the line keeps its direction"
         drag("arrow", 0, -3 * unit)
         expect(page.locator(".nlm-control-w1 .widget-readout")).not_to_have_text("1.00")
