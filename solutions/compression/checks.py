@@ -271,9 +271,7 @@ def apart(draw: Draw, rows: int, groups: int, group: int) -> Arguments:
 one_group = these(
     at("one row, one group", rows=1, groups=1, group=6), at("several rows", rows=4, groups=1, group=7, bits=2)
 )
-more_groups = these(
-    at("groups of four", groups=3, group=4), at("4 bits, as many rows as columns", rows=10, groups=2, group=5, bits=4)
-)
+more_groups = these(at("groups of four", groups=3, group=4), at("4 bits, a square", rows=10, groups=2, group=5, bits=4))
 MAKE_UP = ask(
     "compression.make_up",
     returns=("codes", "scale", "zero"),
