@@ -141,10 +141,10 @@ class Presentation extends Deck {
     this.bar.remove();
     this.says.remove();
     history.replaceState(null, '', location.pathname + (heading.id ? `#${heading.id}` : ''));
+    reachable(document);
     first.tabIndex = -1;
     first.focus({ preventScroll: true });
     first.scrollIntoView({ behavior: 'instant' });
-    reachable(document);
     presenting = null;
   }
 }

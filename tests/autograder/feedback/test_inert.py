@@ -256,7 +256,7 @@ def test_nothing_acts_in_formgrader(served: tuple[Course, str, str, str], browse
             assert page.evaluate(LINKS) == []
         page.route("**/autograde", lambda route: route.abort())
         page.goto(f"{url}/formgrader/manage_submissions/attention", wait_until="networkidle")
-        page.locator("tr", has_text="<img").filter(has_text="needs auto").locator(".autograde a").click()
+        page.locator("tr", has_text="<img").filter(has_text="needs auto").first.locator(".autograde a").first.click()
         page.locator(".modal-body", has_text=NAME).wait_for()
         page.goto(f"{url}/formgrader/api/students")
         assert happened == []
