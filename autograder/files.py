@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import shutil
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,30 @@ def read_json(path: Path, again: str) -> dict[str, Any]:
 
 def write_json(path: Path, value: Any) -> None:
     write_whole(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
+
+
+def append_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Add rows to a file with a line of JSON for each, in one call of the system: several processes may do so at the
+    same time. They are ASCII, so that no text has a line's end in it, and a crash cuts no character in two."""
+    lines = "".join(f"{json.dumps(row)}\n" for row in rows)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+    with os.fdopen(handle, "r+b", buffering=0) as file:
+        end = file.seek(0, os.SEEK_END)
+        torn = end and file.seek(end - 1) is not None and file.read(1) != b"\n"  # by a crash
+        file.write((b"\n" if torn else b"") + lines.encode())
+        os.fsync(file.fileno())
+
+
+def rows_in(path: Path) -> Iterator[Any]:
+    """The rows of such a file, in the order in which they were written; a line that was cut off is left out."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return
+    for line in lines:
+        with contextlib.suppress(ValueError):
+            yield json.loads(line)
 
 
 KEPT = ("gradebook.db", "submitted", "autograded", "feedback", "grading", "solutions")

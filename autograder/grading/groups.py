@@ -31,7 +31,11 @@ def group(root: Path, assignment: str, student: str) -> str:
 
 def members(root: Path, assignment: str, student: str) -> list[str]:
     """Who hands in together with a student, who is one of them."""
-    return next((found for found in of(root, assignment).values() if student in found), [student])
+    return partners(of(root, assignment), student)
+
+
+def partners(found: Groups, student: str) -> list[str]:
+    return next((them for them in found.values() if student in them), [student])
 
 
 def inputs_of(root: Path, assignment: str, student: str) -> str:

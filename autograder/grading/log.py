@@ -4,12 +4,13 @@ The marks themselves are nbgrader's gradebook. A line says whose a mark is as lo
 a mark that was changed elsewhere, in Formgrader for example, is nobody's here.
 """
 
-import json
-import os
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+
+from autograder.files import append_rows, rows_in
 
 FILE = "by-hand.jsonl"  # in grading/ASSIGNMENT/
 
@@ -35,32 +36,19 @@ class Entry:
 
 
 def add(root: Path, assignment: str, entries: Iterable[Entry]) -> None:
-    """Write lines at the end, in one call of the system: several markers may do so at the same time. They are ASCII,
-    so that no comment has a line's end in it, and a crash cuts no character in two."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    lines = "".join(f"{json.dumps({**asdict(one), 'when': now})}\n" for one in entries)
-    path = root / "grading" / assignment / FILE
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
-    with os.fdopen(handle, "r+b", buffering=0) as file:
-        end = file.seek(0, os.SEEK_END)
-        torn = end and file.seek(end - 1) is not None and file.read(1) != b"\n"  # by a crash
-        file.write((b"\n" if torn else b"") + lines.encode())
-        os.fsync(file.fileno())
+    append_rows(_file(root, assignment), ({**asdict(one), "when": now} for one in entries))
 
 
 def entries(root: Path, assignment: str) -> Iterator[Entry]:
-    """In the order in which they were written; a line that a crash cut off is left out."""
-    try:
-        lines = (root / "grading" / assignment / FILE).read_text(encoding="utf-8").splitlines()
-    except FileNotFoundError:
-        return
-    for line in lines:
-        try:
-            found = json.loads(line)
+    """In the order in which they were written; what is no entry is left out."""
+    for found in rows_in(_file(root, assignment)):
+        with suppress(TypeError, KeyError):
             yield Entry(**{**found, "items": tuple(found["items"])})
-        except (ValueError, TypeError, KeyError):
-            continue
+
+
+def _file(root: Path, assignment: str) -> Path:
+    return root / "grading" / assignment / FILE
 
 
 class Log:

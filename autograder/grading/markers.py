@@ -4,14 +4,12 @@ Both follow from the course's secret and the students' ids, so nothing has to be
 the same division, today and after a restart.
 """
 
-import hashlib
-import hmac
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from autograder.files import read_json, write_json
 from autograder.grading import groups
-from autograder.grading.seeds import course_secret
+from autograder.grading.seeds import course_secret, keyed
 
 KEPT = "grading/markers.json"
 
@@ -33,22 +31,17 @@ def divided(root: Path, assignment: str, students: Iterable[str], among: Mapping
     there = sorted(students)
     drawn = in_drawn_order(root, assignment, groups.one_of_each(root, assignment, there))
     names, whole = list(among), sum(among.values())
-    together = groups.of(root, assignment).values()
+    together = groups.of(root, assignment)
     found: dict[str, str] = {}
     for number, student in enumerate(drawn):
         place, name = (number + 0.5) / len(drawn) * whole, 0
         while name < len(names) - 1 and place > sum(among[one] for one in names[: name + 1]):
             name += 1
-        members = next((them for them in together if student in them), [student])
-        found |= dict.fromkeys(members, names[name])
+        found |= dict.fromkeys(groups.partners(together, student), names[name])
     return {student: found[student] for student in there}
 
 
 def in_drawn_order(root: Path, kind: str, names: Sequence[str]) -> list[str]:
     """In an order that nobody can know or choose, and that is the same every time."""
     secret = course_secret(root)
-
-    def key(name: str) -> bytes:
-        return hmac.new(secret, f"{kind}\n{name}".encode(), hashlib.sha256).digest()
-
-    return sorted(names, key=key)
+    return sorted(names, key=lambda name: keyed(secret, kind, name))

@@ -2,6 +2,7 @@
 
 import getpass
 import statistics
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -31,7 +32,7 @@ def of_marker(course: Course, assignment: str, question: Question, units: Sequen
     found = []
     for unit in units:
         entry = known.of(*question.place, unit.first.student, unit.first.manual)
-        marker = whose.get(min(given.answer.student for given in unit.twins), anybody)
+        marker = whose.get(_first(unit), anybody)
         if entry is not None and not unit.waiting:
             marker = entry.by
         if marker == by:
@@ -140,41 +141,40 @@ def work(answers: Class, gradebook: Any) -> tuple[list[Work], list[Twice]]:
     course, assignment = answers.course, answers.assignment
     whose, known = _marker_of(course, assignment), log.Log(course.root, assignment)
     names = dict.fromkeys(markers.shares(course.root))
-    share: dict[str, list[bool]] = {}
-    marks: dict[str, list[float]] = {}
-    twice = []
-    for question in answers.questions:
-        for unit in answers.units(gradebook, question):
-            first = min(given.answer.student for given in unit.twins)
-            for answer in (given.answer for given in unit.given):
-                if whose:
-                    share.setdefault(whose.get(first, ""), []).append(unit.waiting)
-                if answer.manual is None or unit.waiting:
-                    continue
-                entry = known.of(*question.place, answer.student, answer.manual)
-                by = entry.by if entry is not None else ""
-                names.setdefault(by)
-                marks.setdefault(by, []).append(answer.manual / question.of if question.of else 0.0)
-                for other, second in known.second.get((*question.place, answer.student), {}).items():
-                    if second.points is not None:
-                        twice.append(
-                            Twice(
-                                student=answer.student,
-                                question=question.name,
-                                of=question.of,
-                                first_by=by,
-                                first=answer.manual,
-                                second_by=other,
-                                second=second.points,
-                            )
-                        )
+    share: dict[str, list[bool]] = defaultdict(list)
+    marks: dict[str, list[float]] = defaultdict(list)
+    twice: list[Twice] = []
+    for question, unit in ((each, unit) for each in answers.questions for unit in answers.units(gradebook, each)):
+        if whose:
+            share[whose.get(_first(unit), "")] += [unit.waiting] * len(unit.given)
+        for answer in (given.answer for given in unit.given):
+            if answer.manual is None or unit.waiting:
+                continue
+            entry = known.of(*question.place, answer.student, answer.manual)
+            by = entry.by if entry is not None else ""
+            names.setdefault(by)
+            marks[by].append(answer.manual / question.of if question.of else 0.0)
+            others = known.second.get((*question.place, answer.student), {})
+            twice += (
+                Twice(
+                    student=answer.student,
+                    question=question.name,
+                    of=question.of,
+                    first_by=by,
+                    first=answer.manual,
+                    second_by=other,
+                    second=second.points,
+                )
+                for other, second in others.items()
+                if second.points is not None
+            )
     made = [
         Work(
             marker=name,
-            share=len(share.get(name, [])),
-            waiting=sum(share.get(name, [])),
-            marked=len(marks.get(name, [])),
-            mean=statistics.fmean(marks[name]) if name in marks else None,
+            share=len(share[name]),
+            waiting=sum(share[name]),
+            marked=len(marks[name]),
+            mean=statistics.fmean(marks[name]) if marks[name] else None,
         )
         for name in names
     ]
@@ -185,6 +185,11 @@ def in_words(found: Sequence[Twice]) -> Iterator[str]:
     for one in found:
         marks = f"{one.first_by or 'not known'} {number(one.first)}, {one.second_by} {number(one.second)}"
         yield f"{one.student}, {one.question}, of {number(one.of)}: {marks} ({one.difference:+g})"
+
+
+def _first(unit: Unit) -> str:
+    """Of those with the same answer, the one whose marker it has."""
+    return min(given.answer.student for given in unit.twins)
 
 
 def _marker_of(course: Course, assignment: str) -> dict[str, str]:

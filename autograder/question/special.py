@@ -37,7 +37,7 @@ import torch
 
 from autograder.question.declare import TOLERANCE, Row, judged, question, solution_of, values
 from autograder.question.draw import Draw
-from autograder.question.laws.experiments import chooses, is_supported, right_columns
+from autograder.question.laws.experiments import chooses, is_supported, right_columns, signs_of
 from autograder.question.listing import Listing, listing_of
 from autograder.question.specification import Both, Case, Cases, Exercise, case
 
@@ -136,6 +136,16 @@ def predicted(points: float, cases: Cases, options: int) -> Row:
     """There is a prediction, one of the options 1, 2, …; whether it comes true does not matter."""
     name = "prediction"
     return lambda names: judged("a prediction", points, cases, chooses(name, names.index(name), options), name)(names)
+
+
+def own_signs(what: str, points: float, cases: Cases, table: str, against: float | str, within: float = 0.05) -> Row:
+    """The result `signs` holds the signs of differences in the student's own table (`signs_of` says which)."""
+
+    def row(names: tuple[str, ...]) -> Any:
+        judge = signs_of([names.index(table), names.index("signs")], against, within)
+        return judged(f"the signs of your own {what}", points, cases, judge, "signs")(names)
+
+    return row
 
 
 Claim = Sequence[Any]

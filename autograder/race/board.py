@@ -4,8 +4,6 @@ Who stands there is for the instructor to decide: names of entries and students,
 course's secret.
 """
 
-import hashlib
-import hmac
 import json
 import math
 from collections.abc import Sequence
@@ -17,6 +15,7 @@ from markupsafe import Markup
 
 from autograder.feedback import clean
 from autograder.files import write_whole
+from autograder.grading.seeds import keyed
 from autograder.instructor.table import as_csv
 from autograder.pages import part, render
 from autograder.race import home, rules
@@ -72,7 +71,7 @@ def ours() -> dict[str, dict[float, float]]:
 
 def pseudonym(secret: bytes, student: str) -> str:
     """A role and a number: "Falstaff 83"."""
-    code = hmac.new(secret, f"board\n{student}".encode(), hashlib.sha256).digest()
+    code = keyed(secret, "board", student)
     return f"{ROLES[code[0] % len(ROLES)]} {int.from_bytes(code[1:3]) % 900 + 100}"
 
 

@@ -10,11 +10,11 @@ Plays differ: Kneser–Ney needs from 2.1 to 2.3 bits for a byte of them. So the
 """
 
 import hashlib
-import hmac
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from autograder.grading.seeds import keyed
 from autograder.race import rules
 
 GENRES = ("comedy", "history", "tragedy")
@@ -48,7 +48,7 @@ def for_marks(secret: bytes) -> Split:
     held, aside = [], []
     for genre in GENRES:
         plays = [work for work in works if work.label == genre and work.title not in INCOMPLETE]
-        plays.sort(key=lambda work: hmac.new(secret, f"race\n{work.title}".encode(), hashlib.sha256).digest())
+        plays.sort(key=lambda work: keyed(secret, "race", work.title))
         held.append(plays[0])
         aside.append(plays[1])
     train = tuple(work.text for work in works if work not in held and work not in aside)

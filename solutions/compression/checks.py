@@ -12,9 +12,9 @@ import torch
 from autograder.question.declare import exercises_in, judged, question, shapes, values
 from autograder.question.draw import Draw
 from autograder.question.sized import ODD, at, between, these
-from autograder.question.special import at_points, formula, on_the_page, other_seeds, predicted, wrong_line
+from autograder.question.special import at_points, formula, on_the_page, other_seeds, own_signs, predicted, wrong_line
 from autograder.question.specification import Both, Case, case
-from solutions.compression.laws import nearest_inside, signs_beside
+from solutions.compression.laws import nearest_inside
 
 CLOSED = ("nlmcore.compression", "nlmcore.training")
 ask = functools.partial(question, closed=CLOSED)
@@ -522,7 +522,6 @@ return-suspected: Line {return} is right: there is one gradient for each paramet
 
 # --- 7. which error matters? -------------------------------------------------------------------------------------
 
-WITHIN = 0.05
 page = on_the_page("the five seeds of the page", 0.9, 2, [0, 1, 2, 3, 4])
 
 
@@ -534,18 +533,13 @@ def other_inputs(draw: Draw) -> list[Case]:
     ]
 
 
-def own_signs(names: tuple[str, ...]) -> Any:
-    judge = signs_beside(names.index("errors"), names.index("signs"), WITHIN)
-    return judged("the signs of your own differences", 2.5, Both((page, other_inputs)), judge, "signs")(names)
-
-
 WHICH_ERRS = ask(
     "compression.which_errs",
     returns=("prediction", "errors", "signs"),
     properties=[
         predicted(0.25, page, 4),
         values("the errors of every seed", 4.25, page, other_inputs, "errors", tolerance=1e-3),
-        own_signs,
+        own_signs("differences", 2.5, Both((page, other_inputs)), "errors", "first"),
     ],
     mistakes="""
 one-seed-repeated: Every row is the same: you used the same seed each time. Use `seed`, which differs from row to row.

@@ -1,10 +1,9 @@
-"""Laws of compression: integers in their range and near their weights, and signs that follow from returned errors."""
+"""A law of compression: integers in their range and near their weights."""
 
 from torch import Tensor
 
 from autograder.question.judges import Outcomes, close
 from autograder.question.specification import Case
-from autograder.question.travel import travels
 
 HALF = 0.5005
 """A step's half, and a little."""
@@ -31,16 +30,3 @@ def nearest_inside(case: Case, got: Outcomes, expected: Outcomes) -> str | None:
 
 def _of_members(of_groups: Tensor, group: int) -> Tensor:
     return of_groups.repeat_interleave(group, 1)
-
-
-@travels
-def signs_beside(case: Case, got: Outcomes, expected: Outcomes, table: int, which: int, within: float) -> str | None:
-    """Result `which` has the signs of the other columns of result `table` less its first. These numbers may differ from
-    the right ones by a part `within`: numbers that come from no experiment have no signs."""
-    mine, signs = (got[0].outputs[index].double() for index in (table, which))
-    right = expected[0].outputs[table].double()
-    if mine.shape != right.shape or signs.shape != right[:, 1:].shape:
-        return "there is not yet a number for every column and seed, with a sign for each but the first"
-    if not bool(((mine - right).abs() <= within * right.abs()).all()):
-        return "the numbers are far from those of this experiment, so their signs say nothing"
-    return None if close(signs, (mine[:, 1:] - mine[:, :1]).sign()) else "the signs are not those of your own numbers"

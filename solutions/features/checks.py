@@ -10,12 +10,11 @@ from typing import Any
 import torch
 from torch.nn import functional as F
 
-from autograder.question.declare import exercises_in, judged, question, shapes, values
+from autograder.question.declare import exercises_in, question, shapes, values
 from autograder.question.draw import Draw
 from autograder.question.kinds import EQUAL
-from autograder.question.laws.experiments import signs_of
 from autograder.question.sized import ODD, at, these
-from autograder.question.special import at_points, formula, on_the_page, other_seeds, predicted, wrong_line
+from autograder.question.special import at_points, formula, on_the_page, other_seeds, own_signs, predicted, wrong_line
 from autograder.question.specification import Both, Case, case
 
 CLOSED = ("nlmcore.inspect", "nlmcore.metrics")
@@ -403,7 +402,7 @@ surprise-for-exposure: You return how improbable the secret is, in bits. Exposur
 """,
 )
 
-BAR, WITHIN = math.log2(20), 0.05
+BAR = math.log2(20)
 page = on_the_page("the five seeds of the page", 6, [0, 1, 2, 3, 4])
 
 
@@ -415,18 +414,13 @@ def copied(draw: Draw) -> list[Case]:
     ]
 
 
-def own_signs(names: tuple[str, ...]) -> Any:
-    judge = signs_of([names.index("bits"), names.index("signs")], BAR, WITHIN)
-    return judged("the signs of your own bits", 3, Both((page, copied)), judge, "signs")(names)
-
-
 WHICH_SECRET = ask(
     "features.which_secret",
     returns=("prediction", "bits", "signs"),
     properties=[
         predicted(0.25, page, 4),
         values("the bits of every seed", 5.25, page, copied, "bits", tolerance=1e-3),
-        own_signs,
+        own_signs("bits", 3, Both((page, copied)), "bits", BAR),
     ],
     mistakes="""
 one-seed-repeated: Every row is the same: you used the same seed each time. Use `seed`, which differs from row to row.

@@ -10,12 +10,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.question.declare import exercises_in, holds, judged, question, shapes, values
+from autograder.question.declare import exercises_in, holds, question, shapes, values
 from autograder.question.draw import Draw
 from autograder.question.sized import ODD, at, several, these
-from autograder.question.special import at_points, formula, on_the_page, other_seeds, predicted, wrong_line
+from autograder.question.special import at_points, formula, on_the_page, other_seeds, own_signs, predicted, wrong_line
 from autograder.question.specification import Both, Case, case
-from solutions.memory.laws import one_step_apart, signs_of_pairs
+from solutions.memory.laws import one_step_apart
 
 CLOSED = ("nlmcore.recurrent",)
 ask = functools.partial(question, closed=CLOSED)
@@ -481,7 +481,6 @@ return-suspected: Line {return} is right: the values get the same order of axes 
 
 # --- 6. when is erasing a mistake? -------------------------------------------------------------------------------
 
-WITHIN = 0.05
 page = on_the_page("the five seeds of the page", 16, 0.95, [[4, 1], [4, 2], [32, 1]], [0, 1, 2, 3, 4])
 
 
@@ -494,18 +493,13 @@ def situations(draw: Draw) -> list[Case]:
     ]
 
 
-def own_signs(names: tuple[str, ...]) -> Any:
-    judge = signs_of_pairs([names.index("errors"), names.index("signs")], WITHIN)
-    return judged("the signs of your own errors", 2.5, Both((page, situations)), judge, "signs")(names)
-
-
 WHICH_FORGETS = ask(
     "memory.which_forgets",
     returns=("prediction", "errors", "signs"),
     properties=[
         predicted(0.25, page, 4),
         values("the errors of every seed", 4.25, page, situations, "errors", tolerance=1e-3),
-        own_signs,
+        own_signs("errors", 2.5, Both((page, situations)), "errors", "pairs"),
     ],
     mistakes="""
 one-seed-repeated: Every row is the same: you used the same seed each time. Use `seed`, which differs from row to row.

@@ -9,12 +9,11 @@ from typing import Any
 
 import torch
 
-from autograder.question.declare import exercises_in, holds, judged, question, shapes, values
+from autograder.question.declare import exercises_in, holds, question, shapes, values
 from autograder.question.draw import Draw
 from autograder.question.kinds import EQUAL
-from autograder.question.laws.experiments import signs_of
 from autograder.question.sized import ODD, at, several, these
-from autograder.question.special import at_points, formula, on_the_page, other_seeds, predicted, wrong_line
+from autograder.question.special import at_points, formula, on_the_page, other_seeds, own_signs, predicted, wrong_line
 from autograder.question.specification import Both, Case, case
 from solutions.rewards.laws import ordered_around_zero
 
@@ -437,7 +436,7 @@ rate-suspected: Line {return} is right: every step moves the scores of its own q
 
 # --- 7. which trainings make the answers in steps more frequent? -------------------------------------------------
 
-START, WITHIN = 0.25, 0.05
+START = 0.25
 page = on_the_page("the five seeds of the page", (0.9, 0.3), (8, 1), [0, 1, 2, 3, 4])
 
 
@@ -450,18 +449,13 @@ def habits(draw: Draw) -> list[Case]:
     ]
 
 
-def own_signs(names: tuple[str, ...]) -> Any:
-    judge = signs_of([names.index("shares"), names.index("signs")], START, WITHIN)
-    return judged("the signs of your own shares", 2.5, Both((page, habits)), judge, "signs")(names)
-
-
 WHICH_GROWS = ask(
     "rewards.which_grows",
     returns=("prediction", "shares", "signs"),
     properties=[
         predicted(0.25, page, 4),
         values("the shares of every seed", 4.25, page, habits, "shares", tolerance=1e-3),
-        own_signs,
+        own_signs("shares", 2.5, Both((page, habits)), "shares", START),
     ],
     mistakes="""
 one-seed-repeated: Every row is the same: you used the same seed each time. Use `seed`, which differs from row to row.

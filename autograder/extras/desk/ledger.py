@@ -4,8 +4,6 @@ A day is a calendar day by this machine's clock. A request that was not answered
 through our fault) has no line, and so costs nothing.
 """
 
-import json
-import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,6 +11,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
+
+from autograder.files import append_rows, rows_in
 
 
 class Spent(Exception):  # noqa: N818 - said to the student
@@ -60,24 +60,11 @@ class Ledger:
 
     def rows(self, assignment: str, student: str) -> list[dict[str, Any]]:
         """The recorded answers; a line cut off by a full disk is skipped."""
-        found = []
-        try:
-            for line in self._file(assignment, student).read_text(encoding="utf-8").splitlines():
-                try:
-                    found.append(json.loads(line))
-                except ValueError:
-                    continue
-        except FileNotFoundError:
-            pass
-        return [row for row in found if {"question", "time"} <= row.keys()]
+        return [row for row in rows_in(self._file(assignment, student)) if {"question", "time"} <= row.keys()]
 
     def _note(self, assignment: str, student: str, question: str, answer: dict[str, Any]) -> None:
-        path = self._file(assignment, student)
-        path.parent.mkdir(parents=True, exist_ok=True)
         row = {"time": self.now().isoformat(timespec="seconds"), "question": question, **answer}
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+        append_rows(self._file(assignment, student), [row])
 
     def _file(self, assignment: str, student: str) -> Path:
         return self.folder / assignment / f"{quote(student, safe='@ ')}.jsonl"

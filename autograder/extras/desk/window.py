@@ -10,7 +10,6 @@ wait, and if the queue is long they are told to come back later.
 
 import asyncio
 import csv
-import hashlib
 import hmac
 import json
 import os
@@ -26,7 +25,7 @@ from tornado.httpclient import AsyncHTTPClient, HTTPClientError
 from autograder.extras.desk import trial
 from autograder.extras.desk.ledger import Ledger, Spent
 from autograder.grading.course import Course
-from autograder.grading.seeds import course_secret
+from autograder.grading.seeds import course_secret, keyed
 from autograder.pages import render, serving
 from autograder.question.verdict import GraderFault
 from autograder.sandbox import BoxFault, IsolationMissing
@@ -45,7 +44,7 @@ def roster(course: Course, assignments: Sequence[str]) -> list[str]:
 
 def token_of(secret: bytes, student: str) -> str:
     """Derived from the course's secret, so that nothing has to be stored."""
-    return hmac.new(secret, f"desk\n{student}".encode(), hashlib.sha256).hexdigest()[:32]
+    return keyed(secret, "desk", student).hex()[:32]
 
 
 def write_tokens(course: Course, students: Sequence[str]) -> Path:

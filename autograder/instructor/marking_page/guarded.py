@@ -60,12 +60,11 @@ class MarkingPage:
         return of_marker(course, assignment, question, found, self.by) if self.share else found
 
     def items(self, question: Question) -> list[Item]:
-        place = question.notebook, question.cell
-        return items(self.answers.course.root, self.answers.assignment, *place, question.scheme)
+        return items(self.answers.course.root, self.answers.assignment, *question.place, question.scheme)
 
     def entry(self, question: Question, unit: Unit) -> log.Entry | None:
         """Who gave the mark that is shown, and for what."""
-        found, place = self.log(), (question.notebook, question.cell, unit.first.student)
+        found, place = self.log(), (*question.place, unit.first.student)
         if self.second:
             return found.second.get(place, {}).get(self.by)
         return found.of(*place, unit.first.manual)
@@ -77,7 +76,7 @@ class MarkingPage:
         """Save points and a comment, and for which items. Raises ChangedMeanwhile, GradebookBusy."""
         course, assignment, students = self.answers.course, self.answers.assignment, [g.answer.student for g in meant]
         if why.items:
-            pin(course.root, assignment, question.notebook, question.cell, question.scheme)
+            pin(course.root, assignment, *question.place, question.scheme)
         if not self.second:
             mark_by_hand(self.gradebook, [one.answer for one in meant], points, words, PATIENCE)
             renew_penalties(self.gradebook, assignment, course.config, students)

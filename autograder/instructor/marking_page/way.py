@@ -80,7 +80,7 @@ class Items(Shared):
                     raise ValueError("somebody else has changed the items since you saw them")
                 new = self._read(before)
                 apply_items(self.page, question)  # what a crash has left of the last change
-                keep(root, assignment, question.notebook, question.cell, new)
+                keep(root, assignment, *question.place, new)
                 said = apply_items(self.page, question)
         except ValueError as error:
             self.set_status(422)
@@ -90,8 +90,7 @@ class Items(Shared):
     def _read(self, before: list[Item]) -> list[Item]:
         """The items as the form has them. Raises ValueError."""
         made = []
-        last = max((int(item.id) for item in before), default=0)
-        for name in (*(item.id for item in before), *(str(last + more) for more in range(1, NEW + 1))):
+        for name in (item.id for item in [*before, *_empty(before)]):
             words = " ".join(self.get_body_argument(f"words-{name}", "").split())[:200]
             typed = self.get_body_argument(f"points-{name}", "").strip().replace(",", ".")
             if not words:
@@ -110,17 +109,21 @@ class Items(Shared):
         known, found = self.page.items(question), self.page.log()
         here = (one for where, one in found.first.items() if where[:2] == question.place)
         counts = Counter(item for one in here for item in one.items)
-        last = max((int(item.id) for item in known), default=0)
-        new = [Item(str(last + more), "", 0.0) for more in range(1, NEW + 1)]
-        rows = [(item, counts[item.id]) for item in [*known, *new]]
+        rows = [(item, counts[item.id]) for item in [*known, *_empty(known)]]
         self.show("items.html", question=question, place=place, rows=rows, state=state_of(known), said=said)
+
+
+def _empty(known: list[Item]) -> list[Item]:
+    """Lines for new items."""
+    last = max((int(item.id) for item in known), default=0)
+    return [Item(str(last + more), "", 0.0) for more in range(1, NEW + 1)]
 
 
 def state_of(known: list[Item]) -> str:
     return digest_of([[item.id, item.words, item.points] for item in known])
 
 
-NEW = 3  # empty lines for new items
+NEW = 3  # empty lines
 
 PAGES: dict[str, type[Shared]] = {
     r"/": Start,

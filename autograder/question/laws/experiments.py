@@ -11,7 +11,7 @@ Chance explains a mean difference if the paired 95 % interval (Student 1908) of 
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from torch import Tensor
@@ -76,19 +76,41 @@ def is_supported(
     return next((said for one in every if (said := _refuted(numbers, *one)) is not None), None)
 
 
+_COMPARED: dict[str, tuple[Callable[[Tensor], Tensor], str]] = {
+    "first": (
+        lambda table: table[:, 1:] - table[:, :1],
+        "there is not yet a number for every column and seed, with a sign for each but the first",
+    ),
+    "pairs": (
+        lambda table: table[:, 1::2] - table[:, 0::2],
+        "there are not yet two errors and a sign for every seed and situation",
+    ),
+}
+"""What a column is compared with -> the differences of a table, and what is said where some are missing."""
+
+
 @travels
 def signs_of(
-    case: Case, got: Outcomes, expected: Outcomes, which: Sequence[int], start: float, within: float
+    case: Case, got: Outcomes, expected: Outcomes, which: Sequence[int], against: float | str, within: float
 ) -> str | None:
-    """Result `which[1]` holds the signs of result `which[0]` less `start`. These numbers may differ from the right ones
-    by a part `within`: numbers that come from no experiment have no signs."""
+    """Result `which[1]` holds the signs of differences in result `which[0]`: of all its numbers less `against`, of its
+    other columns less the "first", or of each second column less the one before it ("pairs"). These numbers may differ
+    from the right ones by a part `within`: numbers that come from no experiment have no signs."""
+    if isinstance(against, str):
+        (less, missing), rounding = _COMPARED[against], 0.0
+    else:
+        less, missing, rounding = (
+            lambda table: table - against,
+            "there is not yet a number and a sign for every seed",
+            ROUNDING,
+        )
     numbers, signs = (got[0].outputs[index].double() for index in which)
     right = expected[0].outputs[which[0]].double()
-    if numbers.shape != right.shape or signs.shape != right.shape:
-        return "there is not yet a number and a sign for every seed"
-    if not bool(((numbers - right).abs() <= within * right.abs() + ROUNDING).all()):
+    if numbers.shape != right.shape or signs.shape != less(right).shape:
+        return missing
+    if not bool(((numbers - right).abs() <= within * right.abs() + rounding).all()):
         return "the numbers are far from those of this experiment, so their signs say nothing"
-    return None if close(signs, (numbers - start).sign()) else "the signs are not those of your own numbers"
+    return None if close(signs, less(numbers).sign()) else "the signs are not those of your own numbers"
 
 
 def _choice(output: Tensor, options: int) -> int:
