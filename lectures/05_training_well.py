@@ -375,8 +375,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### A step for a whole matrix
 #
-# Adam gives every weight its own step size. **Muon** (Jordan et al. 2024) looks at a whole matrix. It takes momentum's step, written as $U S V^\top$, and
-# replaces it by about $U V^\top$: the directions stay, and all become about equally long. No decomposition is needed. Divide the step by its
+# Adam gives every weight its own step size. **Muon** (Jordan et al. 2024) looks at a whole matrix. It takes momentum's step, whose singular value decomposition is $U S V^\top$, and
+# replaces it by about $U V^\top$: the singular vectors stay, and all singular values become about 1. The decomposition need not be computed. Divide the step by its
 # norm, and then repeat this five times:
 #
 # $$X \leftarrow a X + (b A + c A^2)\, X, \qquad A = X X^\top .$$
@@ -399,7 +399,7 @@ for name, matrix in {"step": stretched, "Muon's": orthogonalise(stretched)}.item
     print(f"{name:7} singular values", torch.linalg.svdvals(matrix).numpy().round(2))
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# > **Ask yourself.** Muon suits the matrices between layers. Why not the embedding, of whose rows a minibatch uses only a few?
+# > **Ask yourself.** Muon suits the matrices between layers. Why not the embedding? A minibatch uses only a few of its rows.
 #
 # <details><summary><b>Answer</b></summary>
 #
@@ -409,8 +409,8 @@ for name, matrix in {"step": stretched, "Muon's": orthogonalise(stretched)}.item
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # We compare Muon with Adam on this network, now with three<!--[[words(muon["depth"])]]--> hidden layers, for 500<!--[[muon["steps"]]]--> steps, with a rate that falls as in section 3 and five paired seeds.
-# In Muon's row, embeddings, biases and the output matrix keep Adam and its best rate. As a control, *equal length* takes
-# momentum's step as it is, scaled to the length of Muon's. Each row is at its own best rate, with a worse one on either side (`python -m lectures.recipes muon`).
+# In Muon's row, embeddings, biases and the output matrix keep Adam and its best rate. As a control, *equal length*
+# rescales momentum's step to the length of Muon's, without orthogonalising it. Each row is at its own best rate, with a worse one on either side (`python -m lectures.recipes muon`).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 muon = stored("muon")
@@ -428,7 +428,7 @@ compared(
 #
 # - After equally many steps, Muon ends 0.057<!--[[paired(by_muon["Adam"], by_muon["Muon"])[0]:.3f]]--> ± 0.019<!--[[paired(by_muon["Adam"], by_muon["Muon"])[1]:.3f]]--> nats below Adam<!--[[? paired(by_muon["Adam"], by_muon["Muon"])[0] > paired(by_muon["Adam"], by_muon["Muon"])[1]]]-->.
 # - *Is it the orthogonalisation?* Steps of equal length without it end 0.072<!--[[paired(by_muon["equal length"], by_muon["Muon"])[0]:.3f]]--> ± 0.010<!--[[paired(by_muon["equal length"], by_muon["Muon"])[1]:.3f]]--> nats above Muon<!--[[? paired(by_muon["equal length"], by_muon["Muon"])[0] > paired(by_muon["equal length"], by_muon["Muon"])[1]]]-->.
-# - *What does it cost?* With 64 examples a step of Muon takes 4<!--[[sum(muon["rows"]["Muon"]["seconds"].values()) / sum(muon["rows"]["Adam"]["seconds"].values()):.0f]]--> times as long as one of Adam, gradient included. Its products of matrices do not depend on the minibatch, so their share is smaller in a large one.
+# - *What does it cost?* With 64 examples a step of Muon takes 4<!--[[sum(muon["rows"]["Muon"]["seconds"].values()) / sum(muon["rows"]["Adam"]["seconds"].values()):.0f]]--> times as long as one of Adam, gradient included. Its products of matrices do not depend on the minibatch, so they take a smaller fraction of the time with larger ones.
 # - So at equal *time* Adam takes about four times as many steps. We did not compare at equal time.
 # </details>
 #

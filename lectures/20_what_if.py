@@ -578,7 +578,7 @@ print("sandwich", order(6, 2))
 print(f"{math.comb(32, 16):,} orders of 16 s and 16 f")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# These are their perplexities on WikiText-103 (dev), all 25 rows of the slide: 20 random orders with one seed each, and five seeds of the plain order.
+# These are their perplexities on WikiText-103 (dev), 25 trainings: 20 random orders with one seed each, and five seeds of the plain order.
 
 # %% slideshow={"slide_type": "fragment"}
 for name in ("random", "plain"):
@@ -590,7 +590,7 @@ for name in ("random", "plain"):
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 def best_of(tries, mean, sd, games=20_000, seed=0):
-    """The lowest of so many values from a normal distribution, on average."""
+    """The expected minimum of so many samples from a normal distribution."""
     return np.random.default_rng(seed).normal(mean, sd, (games, tries)).min(-1).mean()
 
 
@@ -600,7 +600,7 @@ print(f"five seeds: mean {fmean(plain):.2f}, standard deviation {stdev(plain):.2
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 expected = best_of(20, fmean(plain), stdev(plain))
 show.predict(
-    "Suppose that 20 seeds of the plain order are sampled from a normal distribution with this mean and deviation. What is the best of them on average? (Their best random order: 18.19.)",
+    "Suppose that 20 seeds of the plain order are sampled from a normal distribution with this mean and deviation. What is the expected perplexity of the best of them? (Their best random order: 18.19.)",
     choices={"18.6": 18.6, "18.4": 18.4, "18.2": 18.2, "18.0": 18.0},
     answer=float(expected),
     why="The best of 20 is 1.87 standard deviations below the mean. So 20 seeds of the *plain* order would be expected to beat the best of 20 random orders, and their search shows no gain over luck. The deviation itself comes from five runs only and is uncertain.",
@@ -612,7 +612,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **The right question** is whether the best of 20 random orders stays better when you train it *again*, with fresh seeds. We trained 20 random orders of six s and six f with five seeds each (`python -m lectures.recipes.stacks`). The first seed plays the role of the search; the other four were not used to choose. All random orders have the learning rate that is best for the plain order.
 #
-# Check first that the models use what you rearrange. After 1,600<!--[[stacks.STEPS:,]]--> steps all of them are below the 2.50<!--[[floors[1]:.2f]]--> nats of a table of character pairs, counted on the text that they read<!--[[? max(map(max, by_order.values())) < floors[1] - 0.2]]-->. If all characters but the current one come from another text, the plain order's loss rises by 1.14<!--[[context_cost:.2f]]--> nats. So context is used. But a table of five characters has 1.76<!--[[min(floors):.2f]]-->: these trainings are still short.
+# Check first that the models use what you rearrange. After 1,600<!--[[stacks.STEPS:,]]--> steps all of them are below the 2.50<!--[[floors[1]:.2f]]--> nats of a table of character pairs, counted on the text that they read<!--[[? max(map(max, by_order.values())) < floors[1] - 0.2]]-->. If all characters but the current one come from another text, the plain order's loss rises by 1.14<!--[[context_cost:.2f]]--> nats. So context is used. But a table of five characters reaches 1.76<!--[[min(floors):.2f]]-->, which is better than all of them<!--[[? min(map(min, by_order.values())) > min(floors)]]-->: these trainings are still short.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 PLAIN, SANDWICH, STEPS, LONG = stacks.PLAIN, stacks.SANDWICH, stacks.STEPS, stacks.LONG
@@ -667,30 +667,22 @@ short = {
     row: stacks.losses(row, stacks.SHORT_RATE, stacks.SEEDS, stacks.SHORT, "test")
     for row in (PLAIN, SANDWICH)
 }
-with show.held_back() as by_length:
-    print(f"compared with the plain order, five seeds, after {LONG:,} steps")
-    for row, test in late_tests.items():
-        print(f"{row:42}{test.difference:+.3f} ± {test.half:.3f}")
-show.predict(
-    f"After {STEPS:,} steps the sandwich leads the plain order by {-fmean(gaps[STEPS]):.2f} nats, each at its best learning rate. Train both three times as long, and choose the rates again. How far ahead is the sandwich then?",
-    choices={
-        "three times as far": 0.18,
-        "as far": 0.06,
-        "about a third as far": 0.02,
-        "it is behind": -0.03,
-    },
-    answer=-fmean(gaps[LONG]),
-    why="Most of the lead was speed, and the plain order catches up. A part of it is left.",
-    reveals=by_length,
-)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# > **Ask yourself.** After 1,600 steps the sandwich leads the plain order by 0.062<!--[[-fmean(gaps[STEPS]):.3f]]--> nats, each at its best learning rate. Train both three times as long, and choose the rates again. Does the lead grow, stay or shrink?
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+print(f"compared with the plain order, five seeds, after {LONG:,} steps")
+for row, test in late_tests.items():
+    print(f"{row:42}{test.difference:+.3f} ± {test.half:.3f}")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>How to read it, and what the paper adds</b></summary>
 #
 # - **The search found something here, and exaggerated it.** Its choice, ssfsfsfsfffs<!--[[SEARCHED]]-->, leads the plain order by 0.054<!--[[plain_seeds[0] - by_order[SEARCHED][0]:.3f]]--> with the seed of the search. With four fresh seeds the lead is 0.035<!--[[-retest.difference:.3f]]--> ± 0.016<!--[[retest.half:.3f]]-->.
 # - Corrected for 21<!--[[len(order_tests)]]--> tests, the sandwich and five<!--[[words(len(better) - 1)]]--> random orders are better than the plain order, and none is worse<!--[[? "sandwich" in better and not worse]]-->. The first seed ranks the orders as the fresh ones do, ρ = 0.79<!--[[again["rho"]:.2f]]-->.
-# - **Attention low, networks high.** The lower the s of a random order stand on average, the lower is its loss: ρ = 0.54<!--[[low_s["rho"]:.2f]]--> (95 % interval 0.14<!--[[low_s["low"]:.2f]]--> to 0.82<!--[[low_s["high"]:.2f]]-->). The authors saw the same in their orders.
-# - **Most of the lead was speed.** After 1,600 steps the sandwich leads by 0.062<!--[[-fmean(gaps[STEPS]):.3f]]-->, after 4,800 by 0.019<!--[[-late.difference:.3f]]--> ± 0.013<!--[[late.half:.3f]]-->, in every seed<!--[[? max(gaps[STEPS] + gaps[LONG]) < 0]]-->.
+# - **Attention low, networks high.** Random orders with attention nearer the input have lower losses: between the mean place of the s and the loss, ρ = 0.54<!--[[low_s["rho"]:.2f]]--> (95 % interval 0.14<!--[[low_s["low"]:.2f]]--> to 0.82<!--[[low_s["high"]:.2f]]-->). The authors saw the same in their orders.
+# - **Most of the lead goes with longer training.** After 4,800 steps the sandwich leads by 0.019<!--[[-late.difference:.3f]]--> ± 0.013<!--[[late.half:.3f]]-->, in every seed<!--[[? max(gaps[STEPS] + gaps[LONG]) < 0]]-->.
 # - **A trap that we walked into.** At the rate that is best after 1,600 steps, the sandwich's lead after 4,800 seems to be gone: 0.000<!--[[abs(mistuned.difference):.3f]]--> ± 0.013<!--[[mistuned.half:.3f]]-->. The longer training needs half that rate<!--[[? rate_of[SANDWICH, STEPS] == 2 * rate_of[SANDWICH, LONG] and rate_of[PLAIN, STEPS] == rate_of[PLAIN, LONG]]]-->. The plain order keeps its own. So choose the rate again for each length.
 # - After 200 steps, when the context is hardly used, the sandwich was not ahead<!--[[? fmean(short[SANDWICH]) > fmean(short[PLAIN])]]-->.
 # - The sandwich was not found by the search alone. The authors saw that good orders have attention low and networks high, and tested this idea with new runs: test perplexity 17.96, where the baseline has 18.70. This is the right way to use a search, as the source of a hypothesis.
@@ -894,9 +886,9 @@ show.predict(
 #
 # $$h \leftarrow h + \mathrm{attention}(\mathrm{norm}_\ell(h)), \qquad h \leftarrow h + \mathrm{experts}(\mathrm{norm}'_\ell(h)), \qquad \ell = 1, \dots, L .$$
 #
-# Each token goes to two of the experts, and the norms can send it to different ones in different layers. On ImageNet, WideNet is 1.46 points better than a Vision Transformer and has 0.72 times as many parameters. Compared with a Vision Transformer *with* experts it gains 2.08 points with 0.13 times the parameters.
+# Each token goes to two of the experts, and the norms can send it to different ones in different layers. On ImageNet, the accuracy of WideNet is 1.46 points above that of a Vision Transformer, with 72 % of the parameters. It is 2.08 points above that of a Vision Transformer *with* experts, with 13 % of the parameters.
 #
-# **Experts today** are not shared among layers. Each layer has its own, in the place of its feed-forward network, and they buy parameters without operations. Mixtral (Jiang et al. 2024) sends each token to 2 of 8 experts. DeepSeek-V3 (December 2024) has one expert for all tokens and 256 others, and sends each token to 8 of these. So a token meets 37 of its 671 billion parameters.
+# **Experts today** are not shared among layers. Each layer has its own, in the place of its feed-forward network, and they buy parameters without operations. Mixtral (Jiang et al. 2024) sends each token to 2 of 8 experts. DeepSeek-V3 (December 2024) has one expert for all tokens and 256 others, and sends each token to 8 of these. With the parts that all tokens share, each token uses 37 of the 671 billion parameters.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 best_rate = {row: stacks.rates_of(row, stacks.TUNED[row])[1] for row in stacks.SHAPES}
@@ -938,7 +930,7 @@ theirs_depth = {
 }
 times = wide["one block, 8.5 times as wide"]["multiply_adds"] / wide["6 layers"]["multiply_adds"]
 show.predict(
-    f"One block in all six layers has {fraction:.0f} % of the parameters of six different blocks. Now make this one block so wide that it has all the parameters of six. How many times the multiply-adds of six blocks does it need?",
+    f"One block in all six layers has {fraction:.0f} % of the parameters of six different blocks. Widen this block until it has as many parameters as six. How many times as many multiply-adds as six blocks does it then need?",
     choices={"as many": 1.0, "about 2 times": 2.0, "about 5 times": 5.0, "about 30 times": 30.0},
     answer=times,
     why="Parameters and operations are different resources. A shared block is applied six times, so each of its parameters works six times; only attention keeps its size.",
@@ -960,9 +952,9 @@ show.predict(
 # - Nine rows, five seeds each, 1,600 steps, each at its best learning rate between two worse ones. All are far below the table of character pairs<!--[[? max(mean_of.values()) < floors[1] - 0.2]]-->.
 # - **Deeper or wider.** Twelve layers of half the width cannot be told from six<!--[[? shape_tests["12 layers, half as wide"].corrected > 0.05]]-->. Three layers of twice the width are behind by 0.021<!--[[shape_tests["3 layers, twice as wide"].difference:.3f]]--> ± 0.009<!--[[shape_tests["3 layers, twice as wide"].half:.3f]]-->.
 # - **Sharing costs.** One block for all layers is behind by 0.089<!--[[shape_tests["one block"].difference:.3f]]-->. Made so wide that it has all the parameters, it is still behind by 0.045<!--[[shape_tests["one block, 8.5 times as wide"].difference:.3f]]-->, with five<!--[[words(round(times))]]--> times the operations. Here six different blocks were worth more than one large one.
-# - **WideNet is several changes at once**, so the third group takes them one at a time. From one block, own norms bring 0.010<!--[[mean_of["one block"] - mean_of["one block, own norms"]:.3f]]-->, twice the width another 0.014<!--[[mean_of["one block, own norms"] - mean_of["one block, own norms, twice as wide"]:.3f]]-->.
-# - **Then the experts.** At these operations four experts bring 0.030<!--[[mean_of["one block, own norms, twice as wide"] - mean_of["WideNet, 4 experts"]:.3f]]-->, and eight another 0.018<!--[[mean_of["WideNet, 4 experts"] - mean_of["WideNet, 8 experts"]:.3f]]-->.
-# - Each step passes a paired test by itself<!--[[? max(steps_p) < 0.05]]-->; the two largest p are 0.03 and 0.02, and they are not corrected<!--[[? sorted(round(p, 2) for p in steps_p)[-2:] == [0.02, 0.03]]]-->.
+# - **WideNet is several changes at once**, so the third group takes them one at a time. Norms of its own for each layer lower the loss of one block by 0.010<!--[[mean_of["one block"] - mean_of["one block, own norms"]:.3f]]-->, and doubling the width lowers it by another 0.014<!--[[mean_of["one block, own norms"] - mean_of["one block, own norms, twice as wide"]:.3f]]-->.
+# - **Then the experts.** With equally many operations, four experts lower it by 0.030<!--[[mean_of["one block, own norms, twice as wide"] - mean_of["WideNet, 4 experts"]:.3f]]-->, and eight another 0.018<!--[[mean_of["WideNet, 4 experts"] - mean_of["WideNet, 8 experts"]:.3f]]-->.
+# - Each of these changes passes a paired test by itself<!--[[? max(steps_p) < 0.05]]-->; the two largest p are 0.03 and 0.02, and they are not corrected<!--[[? sorted(round(p, 2) for p in steps_p)[-2:] == [0.02, 0.03]]]-->.
 # - **And yet** eight experts, with all the parameters and 1.6<!--[[wide["WideNet, 8 experts"]["multiply_adds"] / wide["6 layers"]["multiply_adds"]:.1f]]--> times the operations, stay 0.017<!--[[shape_tests["WideNet, 8 experts"].difference:.3f]]--> behind the plain model. In the paper WideNet is ahead.
 # - One block has a fifth<!--[[? abs(fraction - 20) < 2]]--> of the parameters of six and the same operations<!--[[? wide["one block"]["multiply_adds"] == wide["6 layers"]["multiply_adds"]]]-->.
 # - In the papers: Lan et al. (2020) share all layers of BERT and lose a little, with a fraction of the parameters. In Narang et al. (2021) all four shapes end within 0.02<!--[[max(abs(loss - theirs_depth["Vanilla Transformer"]) for loss in theirs_depth.values()):.2f]]--> of vanilla's final loss.
@@ -983,7 +975,7 @@ show.predict(
 # | networks | SmolLM2 is far worse than guessing | they cannot undo a collapse | 1 to 3 |
 # | attention | SmolLM2 is between its own loss and guessing | a task that needs no other position does without it | 1, 4 |
 # | weights that depend on the words | | digits do without them; on letters FNet is behind attention, the Mixer is not clearly so | 4 |
-# | the order | | orders with attention low and networks high are ahead; most of the lead is speed | 5 |
+# | the order | | orders with attention low and networks high are ahead; most of the lead goes with longer training | 5 |
 # | positional encodings | | a mask and two layers tell something about order | 6 |
 # | the norm's position | | at 100 layers pre-norm starts; post-norm started only as DeepNorm with a low rate | 7 |
 # | different weights in each layer | | sharing one block costs, even at equal parameters | 8 |

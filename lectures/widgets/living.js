@@ -10,6 +10,7 @@ const PACE = 60, PULSE = 380, SLOTS = 7, SEEN = 0.05, MOVES = 0.1; // PACE, PULS
 const still = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
 const shown = words => words.trim() || words.replaceAll(' ', '␣');
 const per = p => (p >= 0.0005 ? p.toFixed(3) : 'below 0.001');
+const signed = x => (x < 0 ? '−' : '+') + Math.abs(x).toFixed(2);
 const range = n => Array.from({ length: n }, (_, i) => i);
 const pause = ms => new Promise(done => { setTimeout(done, ms); });
 
@@ -79,6 +80,7 @@ class Living {
     this.strip = make('div', { class: 'strip', role: 'group', onclick: ({ target }) => this.press(target.dataset.part) });
     this.says = make('p', { class: 'says', role: 'status' });
     this.reads = make('p', { class: 'reads' });
+    this.legend = make('p', { class: 'legend' });
     this.choose = make('select', { id, onchange: () => this.begin(this.choose.value) }, ...sentences.map(text => make('option', { value: text }, `${text} …`)));
     this.typed = make('input', { type: 'text', 'aria-label': 'Your own sentence', placeholder: 'or type your own, then Enter', spellcheck: 'false', autocomplete: 'off',
       'data-lm-suppress-shortcuts': 'true', onkeydown: event => { event.stopPropagation(); if (event.key === 'Enter') this.begin(this.typed.value); } });
@@ -100,7 +102,7 @@ class Living {
       make('p', {}, `“${VIEWS.lens}” reads the last token's vector after each layer as if it were the last layer's (the logit lens): its first guess, where that changes, and as a bar the probability of the word that the whole model puts first. `,
         'A dot on a thread: there the first guess is already that of the last layer.', sheet.direct ? ` “${VIEWS.direct}” splits the difference between the logits of the two likeliest tokens (direct logit attribution, with everything on): the larger a part, the more it writes; a ring works against the first.` : ''),
       alone ? make('p', {}, 'One part at a time is off on this page; in the notebook several, and you type your own sentence.') : '', this.table);
-    host.replaceChildren(bar, make('div', { class: 'cloth' }, make('div', {}, this.names, this.board), this.svg), this.strip, this.says, this.reads, this.twin);
+    host.replaceChildren(bar, make('div', { class: 'cloth' }, make('div', {}, this.names, this.board), this.svg), this.strip, this.says, this.reads, this.legend, this.twin);
     host.addEventListener('keydown', event => this.key(event));
     this.board.addEventListener('keyup', event => { if (event.key === ' ') event.preventDefault(); }); // else it presses the button
     this.board.dataset.at = at;
@@ -141,6 +143,12 @@ class Living {
       cell.style.setProperty('--size', Math.min(1, size).toFixed(2));
       cell.classList.toggle('minus', Boolean(shares) && shares[l][k] < 0);
     }
+  }
+
+  legends() {
+    const [first, second] = this.whole.map(([, word]) => `“${shown(word)}”`);
+    return { lens: `Bar: the probability of ${first} after each layer. Words: the first guess, where it changes. Dark dot: the first guess is already that of the last layer.`,
+      direct: `Filled: works for ${first} against ${second}, ring: against it; the larger, the more.` };
   }
 
   // The lens: beside the last thread what each layer would say, and on all threads where that is already what the last one says.
@@ -408,8 +416,10 @@ class Living {
     const { tokens, adds, networks, heads } = this.sheet, [l, k] = name.split('.').map(Number), last = shown(tokens.at(-1));
     const of = size => `${size.toFixed(2)} of the length of the vector at “${last}”`;
     const [first, second] = this.whole.map(([, word]) => `“${shown(word)}”`), share = this.view.value === 'direct' && k !== undefined ? this.sheet.direct[l][k] : null;
-    if (share !== null) return `${k === heads ? `Network ${l}` : `Head ${name}`} writes ${share < 0 ? '−' : '+'}${Math.abs(share).toFixed(2)} to the logit of ${first} less that of ${second}.`;
+    if (share !== null) return `${k === heads ? `Network ${l}` : `Head ${name}`} writes ${signed(share)} to the logit of ${first} less that of ${second}.`;
     const p = this.tried.get(name), alone = p === undefined || this.isOff(name) ? '' : ` Alone off: ${shown(this.whole[0][1])} ${per(p)} instead of ${per(this.whole[0][2])}.`;
+    if (k === undefined && this.view.value === 'lens') return `After layer ${l} the last token would say “${shown(this.lens.last[l + 1][0])}”, ${per(this.lens.last[l + 1][1])}; “${shown(this.whole[0][1])}” has ${per(this.lens.last[l + 1][2])}.`;
+    if (k === undefined && this.view.value === 'direct') return `Layer ${l} writes ${signed(this.sheet.direct[l].reduce((a, b) => a + b))} to the logit of ${first} less that of ${second}.`;
     if (k === undefined) return `Layer ${l}: ${heads} heads, then a network, which adds ${of(networks[l].at(-1))}.${alone}`;
     if (k === heads) return `Network ${l} adds ${of(networks[l].at(-1))}.${alone}`;
     const weights = this.weights(name, tokens.length - 1), best = range(weights.length).sort((a, b) => weights[b] - weights[a]).slice(0, 2).filter(j => weights[j] >= SEEN);
@@ -429,12 +439,14 @@ class Living {
     if (!this.narrow()) return;
     const part = (name, words) => make('button', { type: 'button', 'data-part': name, 'aria-pressed': String(this.isOff(name)), class: name === this.at ? 'at' : '',
       'aria-label': this.label(name) }, words);
-    this.strip.replaceChildren(step(-1), step(1), part(`${at}`, `Layer ${at}`), ...range(this.sheet.heads).map(k => part(`${at}.${k}`, `${k}`)), part(`${at}.${this.sheet.heads}`, 'network'));
+    const { heads, direct } = this.sheet, writes = k => (this.view.value === 'direct' ? ` ${signed(direct[at][k])}` : '');
+    this.strip.replaceChildren(step(-1), step(1), part(`${at}`, `Layer ${at}`), ...range(heads).map(k => part(`${at}.${k}`, `${k}${writes(k)}`)), part(`${at}.${heads}`, `network${writes(heads)}`));
   }
 
   // What is off, and what was tried, on the buttons and in the cloth.
   mark() {
     this.host.dataset.view = this.view.value;
+    this.legend.textContent = this.legends()[this.view.value] || '';
     this.weigh();
     const p = this.whole[0][2];
     for (const [name, cell] of this.cells) {

@@ -656,7 +656,7 @@ else:
 #
 # In about twelve sentences, with numbers from *your* output:
 #
-# 1. With 2 bits and groups of 128, the made-up weights are *farther* from the original than the rounded ones, and the model is better. How can that be?
+# 1. With 2 bits and groups of 128, the weights from `make_up` are *farther* from the original than the rounded ones, and the model is better. How can that be?
 # 2. In your experiment two columns are controls. What does each of them rule out, and what would you have believed without it?
 # 3. A colleague applies `make_up` to one model at 3 bits. The second moments come from the text on which the loss is then measured. The perplexity is 12.4 instead of 12.1, rounding
 #    to nearest gives 12.9, and the report says "3 bits are free, thanks to `make_up`". **Design the experiment** that decides it: what is compared at which equal cost, on

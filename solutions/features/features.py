@@ -2,7 +2,7 @@
 # # Assignment: features
 #
 # What does a model hold that nobody can see? You write the tools of an **audit** and then use them live. A toy stores twenty features in six
-# dimensions, and your sparse autoencoder finds them again. A small Transformer reads secrets, and your exposure finds out which ones it knows, without asking it for any. SmolLM2
+# dimensions, and your sparse autoencoder finds them again. A small Transformer reads secrets, and your exposure finds out which ones it knows, without asking it to reveal one. SmolLM2
 # is asked for *she* or *he*. Each time a control decides what the first number means. In between you derive when two features
 # should share a dimension, find a bug in somebody else's control, and run an experiment.
 #
@@ -361,7 +361,7 @@ else:
     print("Come back here when questions 1 and 3 pass.")
 
 # %% [markdown]
-# Which of the two autoencoders reconstructs better, and which one has found the features? Only because this is a toy, you can know. You need the answer
+# Which of the two autoencoders reconstructs better, and which one has found the features? You can tell only because this is a toy. You need the answer
 # in question 8.
 #
 # ## 5. What it knows and does not say
@@ -562,7 +562,7 @@ def lean(table, control):
 # %% [markdown]
 # ## 7. Did the defence change anything? [[features.changed, 20 minutes, medium, core]]
 #
-# The same questions are asked before and after a defence: 1 if it went wrong, and 0 if not. Only questions whose answer changed say anything (McNemar 1947). Let `gone` be those that
+# The same questions are asked before and after a defence: 1 if the answer was wrong, and 0 if not. Only questions whose answer changed say anything (McNemar 1947). Let `gone` be those that
 # went wrong only before, `new` those that go wrong only after, and $n$ their sum. If the defence does nothing, each change goes in either direction with
 # probability ½. So with $X \sim \mathrm{Binomial}(n, \tfrac12)$
 #
@@ -611,7 +611,7 @@ def changed(before, after):
 # ## Your audit
 #
 # **Secrets.** `small_gpt` reads 40,000 characters of plays once more. In between there are lines such as *ROMEO. The secret word is kwcgsh.*, ten for each of twelve
-# speakers. It does so four times, as in your experiment; a near copy is followed by a few other words. There is nothing to write here; it takes half a minute.
+# speakers. It does so four times, as in your experiment, but here a near copy has different words after it. There is nothing to write here; it takes half a minute.
 
 # %%
 audited = {}
@@ -717,7 +717,7 @@ else:
 #    nobody knows the true directions, and which control is left there?
 # 3. **A design.** A colleague asked a model for twelve secrets, it said none, and he writes: "the model memorises nothing". Design the experiment that could show him wrong. Say what is compared, which control
 #    it has, how you show beforehand that your test can find anything, how many secrets and seeds, and which result would make *you* give up.
-# 4. **She or he.** Which of your three numbers (level, share, agreement) would you publish, and which sentence about the model does it allow?
+# 4. **She or he.** Which of the three kinds of numbers that the last cell prints (level, share, agreement) would you publish, and which sentence about the model does it allow?
 #
 # ### BEGIN MARK SCHEME
 # Half points are fine.

@@ -391,7 +391,7 @@ def vectors(x, W_qk, W_v, heads):
 # %% [markdown]
 # ## 6. An experiment: when is erasing a mistake? [[memory.which_forgets, 35 minutes, medium, core]]
 #
-# With 16 keys the delta rule overwrote best of the lecture's trained matrices. Now nothing is trained: keys are random directions with $d$ dimensions and
+# With 16 keys of the lecture's trained memories, the delta rule overwrote best. Now nothing is trained: keys are random directions with $d$ dimensions and
 # values are random, with a mean square of 1. Two rules write the same texts, and afterwards every key is asked for its newest value:
 #
 # | rule | $a$ | $b$ | $w$ |
@@ -480,7 +480,7 @@ show_rows("memory.which_forgets", which_forgets, "1 erase", "1 fade", "2 erase",
 # - **cache**: every layer keeps the keys and values of all tokens.
 # - **window**: every layer keeps those of the last `window` tokens.
 # - **matrices**: every layer has one matrix of $d \times d$ for each of its `heads` heads.
-# - **mixture**: one of every `every` layers has a cache, the others have matrices. `layers` is a multiple of `every`.
+# - **mixture**: every `every`-th layer has a cache, the others have matrices. `layers` is a multiple of `every`.
 # - **even**: the smallest number of tokens at which the cache takes more bytes than the mixture. It does not depend on `n`.
 #
 # By hand: 4 layers, 2 heads, 1 shared head, $d = 3$, $n = 5$, a window of 2, `every` 4. The cache takes $4 \cdot 2 \cdot 1 \cdot 3 \cdot 5 \cdot 2 = 240$

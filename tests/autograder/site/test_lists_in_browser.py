@@ -34,7 +34,7 @@ def test_lists_and_assignments_are_for_everyone(unexecuted: Path, opened: Any) -
 def test_what_is_typed_while_the_index_is_loaded_is_looked_for(unexecuted: Path, opened: Any) -> None:
     page = opened(unexecuted / "search.html")
     waiting: list[Any] = []
-    page.route("**/search-index.js", waiting.append)
+    page.route("**/search-index.js", lambda route: waiting.append(route))
     with page.expect_request("**/search-index.js"):
         page.reload(wait_until="domcontentloaded")
     page.get_by_label("Words").fill("softmax")
