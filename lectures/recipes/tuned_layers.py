@@ -16,9 +16,10 @@ Every run stores, question by question, whether greedy decoding writes the held-
 so that rows are compared by pairs: the same question, the same seed. Floors: the untuned model, and the constant answer
 "The passage does not say.", which is right in all of `missing` and `elsewhere` and in nothing else.
 
-A rate is chosen for each row, between two worse ones, on other conversations of the training kind. Five seeds, which
-decide the adapter's first weights and the order of the batches. Seed 0 also stores replies, and its adapter in the cache.
-One file a run in `results/tuned_layers/`.
+Training and scoring run under autocast to bfloat16, which halves the time here; replies are decoded in float32. A rate
+is chosen for each row, between two worse ones, on other conversations of the training kind. Five seeds, which decide
+the adapter's first weights and the order of the batches. Seed 0 also stores replies, and its adapter in the cache. One
+file a run in `results/tuned_layers/`.
 """
 
 import copy
@@ -129,6 +130,7 @@ def plain_text(length: int = 160) -> Answers:
 
 
 @torch.no_grad()
+@torch.autocast("cpu", torch.bfloat16)
 def measured(tail: Tail, asked: list[Told], dev: list[Told]) -> dict[str, Any]:
     """1 or 0 for each question; and the loss on plain text."""
     tokenizer = load_smollm2()[1]
@@ -180,6 +182,7 @@ def train(job: Job) -> dict[str, Any]:
         steps=steps,
         learning_rate=job.rate,
         schedule=partial(cosine_schedule, total=steps, warmup=min(WARM_UP, steps - 1)),
+        precision="bfloat16",
         progress=False,
     )
     facts |= {"parameters": parameters(adapter), "steps": steps, "curve": [round(x, 3) for x in history.losses]}
