@@ -532,6 +532,7 @@ one_vector, with_attention = (
     for kind in ("one vector", "attention")
 )
 even = stored("even_attention")
+equal = stored("equal_size")
 evenly = {at: by["bleu"] for at, by in even["line"].items()}
 longer = by_attention["lines"]["attention, trained on up to 20 words"]["18-20"]["bleu"]
 sizes_of = {
@@ -569,6 +570,9 @@ show.predict(
 # - If it is trained on up to 20 words, it has 100<!--[[longer:.0f]]--> there (one run).
 # - The control has attention without a score: every weight is $1/n$, so the decoder reads the mean of *all* states at every step. At 15 to 17 words it
 #   has 69<!--[[evenly["15-17"]:.0f]]-->, about as much as one vector<!--[[? abs(evenly["15-17"] - mean(one_vector["15-17"])) < 3]]-->. (One run, 3,000 steps; `python -m lectures.recipes even_attention`.)
+# - Is attention ahead because its network is larger? A narrower one, with 0<!--[[equal["rows"]["attention"]["parameters"]:,]]--> parameters, reads in one direction and was trained for a
+#   third of the steps. At 15 to 17 words its BLEU is still 0<!--[[equal["ahead"]["attention"]["15-17"]["mean"]:.0f]]--> ± 0<!--[[equal["ahead"]["attention"]["15-17"]["half"]:.0f]]--> above that of one vector, seed by seed<!--[[? equal["ahead"]["attention"]["15-17"]["mean"] > equal["ahead"]["attention"]["15-17"]["half"]]]-->. With even weights the
+#   difference is 0<!--[[equal["ahead"]["even weights"]["15-17"]["mean"]:.0f]]--> ± 0<!--[[equal["ahead"]["even weights"]["15-17"]["half"]:.0f]]--> (`python -m lectures.recipes equal_size`).
 # </details>
 #
 # **Attention helps most beyond the lengths of training. In our one run with even weights it was not enough that the decoder could read

@@ -50,6 +50,12 @@ _DIRECTION = re.compile(r"\[[^\]]*\]|\([^)]*\)|_")
 _ENDS = re.compile(r"[.?!][\"'-]*$")
 
 
+def speakers(play: str) -> set[str]:
+    """As the play prints them before their speeches."""
+    found = filter(None, map(_SPEAKER.match, play.split("\n\n")))
+    return {match.group().partition("[")[0] for match in found}
+
+
 def spoken_lines(play: str) -> list[list[str]]:
     """Every speech of a play as its lines."""
     found = []
@@ -76,6 +82,10 @@ class Capitals:
     def own(self, word: str) -> bool:
         """Whether the word's capital is its own, and not the line's."""
         return self._counts[letters(word).lower()] > 0
+
+    def small(self, word: str) -> bool:
+        """Whether it begins with a small letter more often than not."""
+        return self._counts[letters(word).lower()] < 0
 
 
 def letters(word: str) -> str:
