@@ -1,4 +1,4 @@
-"""Figure: does a small GPT learn more from a large one's probabilities than from the text itself? Four arms, five seeds.
+"""Figure: does a small GPT learn more from a large one's probabilities than from the text itself? Six arms, five seeds.
 
 The teacher is `char_gpt`, the student has two layers of width 64. Every arm reads windows of 96 characters:
 
@@ -6,9 +6,12 @@ The teacher is `char_gpt`, the student has two layers of width 64. Every arm rea
     taught      the teacher's probabilities of it (Hinton et al. 2015), computed once for the whole text
     longer      as alone, for as long as the teacher's reading and the taught student's steps take
     more text   as alone, on text that is read once: nine times as many characters, from the teacher's own plays
+    hard        the teacher's most probable character, as certain as the text's own: a control for its uncertainty
+    smoothed    as longer, but every other character gets an equal probability, so that the targets have the entropy of
+                the teacher's (Szegedy et al. 2016, section 7): a control for soft targets of any kind
 
-The first two arms run at the rate that their first seed chooses on a dev play, the others at that of the first; the loss
-is that of a test play. A student also drafts for the teacher, which accepts a drafted character with probability
+An arm runs at the rate that its first seed chooses on a dev play, or at that of another arm (`SAME_RATE`); the loss is
+that of a test play. A student also drafts for the teacher, which accepts a drafted character with probability
 Σ_v min(p_v, q_v) (Leviathan et al. 2023, section 3.2).
 """
 
@@ -36,7 +39,7 @@ TAUGHT = 310
 """Steps of the arm with a teacher."""
 LONGER = 480
 """Steps without a teacher that take as long as those and the teacher's reading."""
-SAME_RATE = {"alone, longer": "alone", "more text": "alone"}
+SAME_RATE = {"alone, longer": "alone", "more text": "alone", "smoothed": "alone", "hard": "taught"}
 """Arms that get the rate of another."""
 CONFIG = {
     "d_model": 64,
@@ -62,6 +65,22 @@ class Windows:
         for rows in order.split(self.batch):
             if len(rows) == self.batch:
                 yield self.tokens[rows], None if self.teacher is None else self.teacher[rows]
+
+
+def certain(log_p: Tensor) -> Tensor:
+    """ln of a probability of 1 for the most probable character of each row."""
+    return torch.full_like(log_p, -torch.inf).scatter_(-1, log_p.argmax(-1, keepdim=True), 0.0)
+
+
+def smoothed(targets: Tensor, vocab_size: int, entropy: float) -> Tensor:
+    """ln ((1 − ε) [v is the target] + ε / vocab), with the ε that gives this entropy, found by halving."""
+    low, high = 0.0, 1.0
+    for _ in range(50):
+        epsilon = (low + high) / 2
+        p = torch.full((vocab_size,), epsilon / vocab_size, dtype=torch.float64)
+        p[0] += 1 - epsilon
+        low, high = (epsilon, high) if float(-torch.xlogy(p, p).sum()) < entropy else (low, epsilon)
+    return ((1 - low) * F.one_hot(targets, vocab_size) + low / vocab_size).log()
 
 
 def loss(model: Any, batch: tuple[Tensor, Tensor | None]) -> Tensor:
@@ -145,11 +164,14 @@ def cook(run: Run) -> None:
     log_p = log_probs(teacher, text)
     known = {part: (tokens, log_probs(teacher, tokens)) for part, tokens in held.items()}
     student = partial(build, "TransformerLM", {"vocab_size": tokenizer.vocab_size, **CONFIG})
+    entropy = float(-(log_p.exp() * log_p).sum(-1).mean())
     arms: dict[str, tuple[Tensor, Tensor | None, int]] = {
         "alone": (text, None, SETTING.steps),
         "taught": (text, log_p, TAUGHT),
         "alone, longer": (text, None, LONGER),
         "more text": (more, None, SETTING.steps),
+        "hard": (text, certain(log_p), TAUGHT),
+        "smoothed": (text, smoothed(text[:, 1:], tokenizer.vocab_size, entropy), LONGER),
     }
     rows: dict[str, Any] = {}
     drafts: dict[str, Any] = {}
@@ -174,9 +196,10 @@ def cook(run: Run) -> None:
         {
             "question": "Does a small GPT learn more from a large one's probabilities than from the text itself?",
             "how": f"{len(text) * time_:,} characters of Shakespeare, {SETTING.words(f'× {time_} characters')},"
-            f" {TAUGHT} steps where the teacher has to read the text first; nats per character of a test play",
+            f" {TAUGHT} or {LONGER} steps where time is held equal; nats per character of a test play",
             "teacher": {"parameters": card["parameters"], "test": floor},
             "parameters": parameters(student()),
+            "entropy of the teacher": round(entropy, 4),
             "characters": {"text": text.numel(), "more text": more.numel()},
             "costs": run.kept("costs", partial(costs, run, teacher, text, student())),
             "rows": rows,
