@@ -22,7 +22,7 @@ from lectures.recipes.run import Run, recipe
 
 TIME, LAYERS, D_MODEL = 64, 2, 48
 RATES = (4e-3, 1.2e-2, 4e-2, 0.12)
-SETTING = Setting(200, 12, RATES, weights="{seed}", name="{row}-{seed}-{rate:g}")
+SETTING = Setting(1000, 12, RATES, weights="{seed}", name="{row}-{seed}-{rate:g}")
 ROWS: dict[str, Any] = {"plain": Rotary, "QK-norm": QKNorm}
 
 

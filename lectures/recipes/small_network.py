@@ -9,6 +9,7 @@ the training at which it stopped.
 Seed i gives every contestant the same initial weights, as far as they have the same shapes, and the same minibatches.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -21,10 +22,13 @@ from nlmcore.tokens import CharTokenizer
 from nlmcore.training import fit
 from torch import Tensor, nn
 
+from lectures.recipes.resumable import bracketed
 from lectures.recipes.run import Interrupted, Run
 from lectures.recipes.texts import plays
 
 WINDOW, EMBEDDING, HIDDEN, BATCH, SEEDS = 16, 24, 128, 64, 5
+FACTOR, LIMITS = 3.2, (1e-5, 1.0)
+"""Between two learning rates; and between which of them the best is looked for."""
 Norm = Callable[[int], nn.Module]
 
 
@@ -175,12 +179,24 @@ def over_seeds(run: Run, name: str, count: int = SEEDS, first: int = 0, **traini
 def sweep(
     run: Run, title: str, rates: tuple[float, ...], optimiser: Callable[..., torch.optim.Optimizer], **training: Any
 ) -> dict[str, Any]:
-    """One contestant with several seeds at every rate (a quick run: at the first), and which rate is best."""
-    by_rate = {
-        f"{rate:g}": over_seeds(run, f"{title}, rate {rate:g}", optimiser=partial(optimiser, lr=rate), **training)
-        for rate in run.size(rates, rates[:1])
-    }
-    return {"rates": by_rate, "best": best(by_rate)}
+    """One contestant with several seeds at every rate, and at more until a worse one lies on each side of the best. A
+    quick run has the first rate alone."""
+    by_rate: dict[str, dict[str, Any]] = {}
+
+    def loss(rate: float) -> float:
+        if not LIMITS[0] <= rate <= LIMITS[1]:
+            return math.inf
+        key = f"{rate:g}"
+        if key not in by_rate:
+            by_rate[key] = over_seeds(run, f"{title}, rate {key}", optimiser=partial(optimiser, lr=rate), **training)
+        found = by_rate[key]["dev"]
+        return math.inf if None in found else fmean(found)
+
+    if run.quick:
+        loss(rates[0])
+    else:
+        bracketed(rates, loss, FACTOR)
+    return {"rates": {key: by_rate[key] for key in sorted(by_rate, key=float)}, "best": best(by_rate)}
 
 
 def best(by_setting: dict[str, dict[str, Any]]) -> str:
