@@ -5,9 +5,11 @@
     Experiment   both of them in one run of a recipe; a row is a function that builds its untrained model
 
 Trainings go seed by seed, so that an interrupted run has all rows of the first seeds. All rows of a seed read the same
-batches. Of several rates each row gets the one that is best with the first seed, by a measure that is not reported.
+batches. Of several rates each row gets the one that is best with the first seed, by a measure that is not reported, and
+that has a worse one on each side: where the best is at an edge, the next one beyond it is tried as well.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import mean
@@ -16,6 +18,7 @@ from typing import Any
 from nlmcore.metrics.significance import against, summary
 from torch import Tensor, nn
 
+from lectures.recipes.resumable import bracketed
 from lectures.recipes.run import Run, parameters
 from lectures.recipes.tables import words
 
@@ -107,7 +110,7 @@ class Experiment:
         rates = rates or self.run.size(self.setting.rates, self.setting.rates[:1])
         rate, tried = best_rate(rates, lambda rate: self.one(row, build, 0, rate), *self.setting.choose)
         more = [self.one(row, build, seed, rate) for seed in range(1, self.run.size(self.setting.seeds, 2))]
-        chosen = {f"{each:g}": of[self.setting.choose[0]] for each, of in tried.items()}
+        chosen = {f"{each:g}": of[self.setting.choose[0]] for each, of in sorted(tried.items())}
         return {"rate": rate, "tried": chosen, **columns([tried[rate], *more])}
 
 
@@ -129,9 +132,18 @@ def columns(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def best_rate(
     rates: Sequence[float], one: Callable[[float], dict[str, Any]], by: str = "dev", best: Callable[..., Any] = min
 ) -> tuple[float, dict[float, dict[str, Any]]]:
-    """(the rate whose run is best, all runs)"""
-    tried = {rate: one(rate) for rate in rates}
-    return best(tried, key=lambda rate: tried[rate][by]), tried
+    """(the best rate, all runs). One rate alone is taken as it is; of several, the best lies between two worse ones."""
+    tried: dict[float, dict[str, Any]] = {}
+
+    def worse(rate: float) -> float:
+        if rate not in tried:
+            tried[rate] = one(rate)
+        value = tried[rate][by]
+        return math.inf if value is None else value if best is min else -value
+
+    if len(rates) > 1:
+        bracketed(rates, worse, rates[-1] / rates[-2])
+    return min(map(float, tried or rates), key=worse), tried
 
 
 def stretches(losses: Sequence[float], size: int, digits: int = 4) -> list[float]:

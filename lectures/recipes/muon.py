@@ -57,9 +57,7 @@ ROWS: dict[str, tuple[Optimiser, float]] = {
 """Row -> its optimiser, and the rate around which others are tried."""
 
 
-def trained(
-    run: Run, found: Data, row: str, seed: int, rate: float, rest: float, steps: int = STEPS
-) -> dict[str, Any]:
+def trained(run: Run, found: Data, row: str, seed: int, rate: float, rest: float, steps: int = STEPS) -> dict[str, Any]:
     steps = run.size(steps, 4)
     return train(
         run,

@@ -14,7 +14,7 @@ row runs at the rate that its first seed chooses on other texts. "gated writes" 
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from statistics import mean
 from typing import Any
 
@@ -27,7 +27,6 @@ from torch import Tensor, nn
 
 from lectures.recipes.experiment import Experiment, Setting, Task
 from lectures.recipes.initial_weights import initialise_glorot
-from lectures.recipes.resumable import bracketed
 from lectures.recipes.run import Run, recipe
 
 KEYS = VALUES = 64
@@ -37,7 +36,7 @@ COUNTS = (4, 8, 16, 32)
 """m, the keys of a text. It has 1.5 m writes and m questions."""
 D_MODEL, HEADS, D_KEY, TESTS = 64, 2, 16, 256
 ROWS = ("delta", "gated writes", "selective", "attention")
-FACTOR, LONGER = 2.5, 2_400
+LONGER = 2_400
 """Between rates; and the steps of the check, with one seed, that the training was long enough."""
 SETTING = Setting(800, 16, (2e-3, 5e-3, 1.25e-2), weights="{seed}", choose=("chosen by", max), quick=(4, 4))
 
@@ -144,15 +143,6 @@ def measure(texts: int, model: Any) -> dict[str, Any]:
     return lists | {"chosen by": round(mean(of["once"] + of["twice"] for of in other) / 2, 4)}
 
 
-def at_bracketed_rate(experiment: Experiment, row: str, make: Any) -> dict[str, Any]:
-    """As `at_best_rate`, with rates until the best has a worse one on each side."""
-    rates = SETTING.rates[:1]
-    if not experiment.run.quick:
-        tried = lru_cache(lambda rate: 1 - experiment.one(row, make, 0, rate)["chosen by"])
-        rates, _ = bracketed(SETTING.rates, tried, FACTOR)
-    return experiment.at_best_rate(row, make, rates)
-
-
 @recipe(5)
 def cook(run: Run) -> None:
     def batches(size: int, seed: int) -> Any:
@@ -160,9 +150,7 @@ def cook(run: Run) -> None:
 
     torch.set_num_threads(1)
     experiment = Experiment(run, Task(batches, loss, partial(measure, run.size(TESTS, 4))), SETTING)
-    rows = {}
-    for row in ROWS:
-        rows[row] = at_bracketed_rate(experiment, row, partial(build, row))
+    rows = {row: experiment.at_best_rate(row, partial(build, row)) for row in ROWS}
     longer = replace(experiment, setting=replace(SETTING, steps=LONGER, name="{row}-{seed}-longer"))
     more = {row: longer.one(row, partial(build, row), 0, rows[row]["rate"]) for row in ("delta", "gated writes")}
     run.save_result(

@@ -123,7 +123,7 @@ class Deep(Experiment):
 
 
 def all_rules(deep: Deep, depth: int) -> dict[str, Any]:
-    """Every rule with all seeds, at the rate that is better with the first; half a DeepNorm at the rate of the whole."""
+    """Every rule with all seeds, at the rate that is best with the first; half a DeepNorm at the rate of the whole."""
     found: dict[str, Any] = {}
     for rule in RULES:
         rates = [found["DeepNorm"]["rate"]] if rule in HALVES else ()
@@ -160,8 +160,8 @@ def cook(run: Run) -> None:
         {
             "question": "Which residual rule trains a hundred layers?",
             "how": f"nats per character on dev plays, one value per seed; d_model {WIDTH}, 4 heads,"
-            f" {SETTING.words(deep.task.what)}, warm-up {SETTING.warm_up} steps; the rate of {RATES} that is better"
-            " with the first seed; curve: training loss, means of ten steps",
+            f" {SETTING.words(deep.task.what)}, warm-up {SETTING.warm_up} steps; rates bracketed with the first"
+            " seed; curve: training loss, means of ten steps",
             "guess": round(math.log(data[2]), 4),
             "floors": deep.task.floors,
             "runs": runs,
