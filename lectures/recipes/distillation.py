@@ -6,7 +6,7 @@ The teacher is `char_gpt`, the student has two layers of width 64. Every arm rea
     taught      the teacher's probabilities of it (Hinton et al. 2015), computed once for the whole text
     longer      as alone, for as long as the teacher's reading and the taught student's steps take
     more text   as alone, on text that is read once: nine times as many characters, from the teacher's own plays
-    hard        the teacher's most probable character, as certain as the text's own: a control for its uncertainty
+    sampled     in place of each probability distribution one character drawn from it: a control for its uncertainty
     smoothed    as longer, but every other character gets an equal probability, so that the targets have the entropy of
                 the teacher's (Szegedy et al. 2016, section 7): a control for soft targets of any kind
 
@@ -39,7 +39,7 @@ TAUGHT = 310
 """Steps of the arm with a teacher."""
 LONGER = 480
 """Steps without a teacher that take as long as those and the teacher's reading."""
-SAME_RATE = {"alone, longer": "alone", "more text": "alone", "smoothed": "alone", "hard": "taught"}
+SAME_RATE = {"alone, longer": "alone", "more text": "alone", "smoothed": "alone", "sampled": "taught"}
 """Arms that get the rate of another."""
 CONFIG = {
     "d_model": 64,
@@ -67,9 +67,10 @@ class Windows:
                 yield self.tokens[rows], None if self.teacher is None else self.teacher[rows]
 
 
-def certain(log_p: Tensor) -> Tensor:
-    """ln of a probability of 1 for the most probable character of each row."""
-    return torch.full_like(log_p, -torch.inf).scatter_(-1, log_p.argmax(-1, keepdim=True), 0.0)
+def sampled(log_p: Tensor, seed: int) -> Tensor:
+    """ln of a probability of 1 for one character of each row, drawn from its distribution."""
+    drawn = torch.multinomial(log_p.exp().flatten(0, -2), 1, generator=torch.Generator().manual_seed(seed))
+    return torch.full_like(log_p, -torch.inf).scatter_(-1, drawn.view(*log_p.shape[:-1], 1), 0.0)
 
 
 def smoothed(targets: Tensor, vocab_size: int, entropy: float) -> Tensor:
@@ -170,7 +171,7 @@ def cook(run: Run) -> None:
         "taught": (text, log_p, TAUGHT),
         "alone, longer": (text, None, LONGER),
         "more text": (more, None, SETTING.steps),
-        "hard": (text, certain(log_p), TAUGHT),
+        "sampled": (text, sampled(log_p, run.seed_of("sampled") % 2**31), TAUGHT),
         "smoothed": (text, smoothed(text[:, 1:], tokenizer.vocab_size, entropy), LONGER),
     }
     rows: dict[str, Any] = {}

@@ -31,7 +31,7 @@ from lectures.recipes.texts import Capitals, speakers, speeches
 
 PLAYS, WIDTH = 5, 64
 SETTING = Setting(
-    300, 64, (3e-3, 1e-2, 3e-2), name="{row}-{seed}-{rate:g}", choose=("dev", max), quick=(2, 8)
+    1500, 64, (3e-3, 1e-2, 3e-2), name="{row}-{seed}-{rate:g}", choose=("dev", max), quick=(2, 8)
 )  # fmt: skip
 
 
@@ -102,7 +102,7 @@ def shuffled(texts: list[list[str]], seed: int) -> tuple[list[list[str]], list[l
     return [[words[i] for i in order] for words, order in zip(texts, orders, strict=True)], orders
 
 
-@recipe(8)
+@recipe(20)
 def cook(run: Run) -> None:
     plays = read_plays(limit=run.size(None, 20_000))
     tokenizer = fit_tokenizer(plays["train"], run.size(PLAYS, 2))

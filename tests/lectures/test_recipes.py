@@ -48,7 +48,6 @@ DEAR = {
     "dullness",
     "early_lens",
     "edit",
-    "even_attention",
     "false_pages",
     "few_shot",
     "folio",
