@@ -1,4 +1,4 @@
-"""Figure: does a small GPT learn more from a large one's probabilities than from the text itself? Six arms, five seeds.
+"""Figure: does a small GPT learn more from a large one's probabilities than from the text itself? Five arms, five seeds.
 
 The teacher is `char_gpt`, the student has two layers of width 64. Every arm reads windows of 96 characters:
 
@@ -7,8 +7,6 @@ The teacher is `char_gpt`, the student has two layers of width 64. Every arm rea
     longer      as alone, for as long as the teacher's reading and the taught student's steps take
     more text   as alone, on text that is read once: nine times as many characters, from the teacher's own plays
     sampled     in place of each probability distribution one character drawn from it: a control for its uncertainty
-    smoothed    as longer, but every other character gets an equal probability, so that the targets have the entropy of
-                the teacher's (Szegedy et al. 2016, section 7): a control for soft targets of any kind
 
 An arm runs at the rate that its first seed chooses on a dev play, or at that of another arm (`SAME_RATE`); the loss is
 that of a test play. A student also drafts for the teacher, which accepts a drafted character with probability
@@ -39,7 +37,7 @@ TAUGHT = 310
 """Steps of the arm with a teacher."""
 LONGER = 480
 """Steps without a teacher that take as long as those and the teacher's reading."""
-SAME_RATE = {"alone, longer": "alone", "more text": "alone", "smoothed": "alone", "sampled": "taught"}
+SAME_RATE = {"alone, longer": "alone", "more text": "alone", "sampled": "taught"}
 """Arms that get the rate of another."""
 CONFIG = {
     "d_model": 64,
@@ -71,17 +69,6 @@ def sampled(log_p: Tensor, seed: int) -> Tensor:
     """ln of a probability of 1 for one character of each row, drawn from its distribution."""
     drawn = torch.multinomial(log_p.exp().flatten(0, -2), 1, generator=torch.Generator().manual_seed(seed))
     return torch.full_like(log_p, -torch.inf).scatter_(-1, drawn.view(*log_p.shape[:-1], 1), 0.0)
-
-
-def smoothed(targets: Tensor, vocab_size: int, entropy: float) -> Tensor:
-    """ln ((1 − ε) [v is the target] + ε / vocab), with the ε that gives this entropy, found by halving."""
-    low, high = 0.0, 1.0
-    for _ in range(50):
-        epsilon = (low + high) / 2
-        p = torch.full((vocab_size,), epsilon / vocab_size, dtype=torch.float64)
-        p[0] += 1 - epsilon
-        low, high = (epsilon, high) if float(-torch.xlogy(p, p).sum()) < entropy else (low, epsilon)
-    return ((1 - low) * F.one_hot(targets, vocab_size) + low / vocab_size).log()
 
 
 def loss(model: Any, batch: tuple[Tensor, Tensor | None]) -> Tensor:
@@ -165,14 +152,12 @@ def cook(run: Run) -> None:
     log_p = log_probs(teacher, text)
     known = {part: (tokens, log_probs(teacher, tokens)) for part, tokens in held.items()}
     student = partial(build, "TransformerLM", {"vocab_size": tokenizer.vocab_size, **CONFIG})
-    entropy = float(-(log_p.exp() * log_p).sum(-1).mean())
     arms: dict[str, tuple[Tensor, Tensor | None, int]] = {
         "alone": (text, None, SETTING.steps),
         "taught": (text, log_p, TAUGHT),
         "alone, longer": (text, None, LONGER),
         "more text": (more, None, SETTING.steps),
         "sampled": (text, sampled(log_p, run.seed_of("sampled") % 2**31), TAUGHT),
-        "smoothed": (text, smoothed(text[:, 1:], tokenizer.vocab_size, entropy), LONGER),
     }
     rows: dict[str, Any] = {}
     drafts: dict[str, Any] = {}
@@ -200,7 +185,6 @@ def cook(run: Run) -> None:
             f" {TAUGHT} or {LONGER} steps where time is held equal; nats per character of a test play",
             "teacher": {"parameters": card["parameters"], "test": floor},
             "parameters": parameters(student()),
-            "entropy of the teacher": round(entropy, 4),
             "characters": {"text": text.numel(), "more text": more.numel()},
             "costs": run.kept("costs", partial(costs, run, teacher, text, student())),
             "rows": rows,

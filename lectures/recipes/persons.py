@@ -89,9 +89,9 @@ def scores(said_to_be: list[list[int]], test: list[Piece], known: set[str]) -> d
 def commonest(train: list[Piece], known: set[str]) -> dict[str, int]:
     """Each known word's commonest label."""
     counts: dict[str, Counter[int]] = {}
-    for piece in train:
-        for word, label in zip(map(core, piece.words), piece.tags, strict=True):
-            counts.setdefault(word, Counter())[label] += word in known
+    for word, label in zip((core(w) for p in train for w in p.words), (t for p in train for t in p.tags), strict=True):
+        if word in known:
+            counts.setdefault(word, Counter())[label] += 1
     return {word: count.most_common(1)[0][0] for word, count in counts.items()}
 
 
