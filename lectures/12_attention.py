@@ -501,61 +501,55 @@ def towards_idea(scores):
 # ### Does it help? Measured
 #
 # We return to the numbers of [lecture 11](11_sequence_to_sequence.ipynb): translators turn English words into German words, and
-# BLEU is at most 100. Both translators here read a context at every step. Each was trained with five seeds, on 20,000 numbers of up
-# to 12 words.
+# BLEU is at most 100. All three translators here read a context at every step. Each was trained with five seeds, on 20,000 numbers of up
+# to 12 words, for 3,000 steps. Their numbers of parameters are equal within 2 %<!--[[? max(sizes_of.values()) < 1.02 * min(sizes_of.values())]]-->.
 #
-# - **One vector**: the context is always $c = h_n$. This is the best of that lecture's four ways from 15 words onwards<!--[[? all(max(by_one_vector["bleu"], key=lambda way: mean(by_one_vector["bleu"][way][at])) == "every step" for at in lengths_of_numbers[4:])]]--> (195,741<!--[[sizes_of["one vector"]:,]]--> parameters, 3,000 steps).
-# - **Attention**: the context is $c_i$, by the additive score (236,829<!--[[sizes_of["attention"]:,]]--> parameters, 2,500 steps). Its encoder reads in both directions, with
-#   half the width in each, and a layer joins $c_i$ and $s_i$ before the output.
+# - **One vector**: the context is always $c = h_n$. This is the best of that lecture's four ways from 15 words onwards<!--[[? all(max(by_one_vector["bleu"], key=lambda way: mean(by_one_vector["bleu"][way][at])) == "every step" for at in lengths_of_numbers[4:])]]-->.
+# - **Even weights**: the context is the mean of *all* states, $\alpha_{ij} = 1/n$.
+# - **Attention**: the context is $c_i$, by the additive score.
 #
-# (`python -m lectures.recipes thought_vector` and `numbers` train them again.)
+# (`python -m lectures.recipes thought_vector` and `equal_size` train them again.)
 
 # %% slideshow={"slide_type": "fragment"}
 from lectures.trained import checkpoint
 
-by_attention = stored("quality_by_length")
-by_one_vector = stored("thought_vector")
-five = {
-    "one vector": [
-        list(seed) for seed in zip(*by_one_vector["bleu"]["every step"].values(), strict=True)
-    ],
-    "attention": [
-        [at["bleu"] for at in line.values()] for line in by_attention["seeds"]["attention"]
-    ],
+by_one_vector, equal = stored("thought_vector"), stored("equal_size")
+by_length = {  # translator -> length -> BLEU of each seed
+    "one vector": by_one_vector["bleu"]["every step"],
+    "all states, even weights": equal["bleu"]["even weights"],
+    "attention": equal["bleu"]["attention"],
 }
-lengths_of_numbers = list(by_attention["seeds"]["attention"][0])
+lengths_of_numbers = list(equal["bleu"]["attention"])
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-at_18 = lengths_of_numbers.index("18-20")
-one_vector, with_attention = (
-    dict(zip(lengths_of_numbers, zip(*five[kind], strict=True), strict=True))
-    for kind in ("one vector", "attention")
-)
-even = stored("even_attention")
-equal = stored("equal_size")
-evenly = {at: by["bleu"] for at, by in even["line"].items()}
-longer = by_attention["lines"]["attention, trained on up to 20 words"]["18-20"]["bleu"]
+one_vector, evenly, with_attention = by_length.values()
+chosen, unchosen = equal["ahead"]["attention"], equal["ahead"]["even weights"]
+longer = stored("quality_by_length")["lines"]["attention, trained on up to 20 words"]["18-20"]
 sizes_of = {
-    "one vector": by_one_vector["parameters"]["every step"],
-    "attention": sum(p.numel() for p in checkpoint("numbers_attention")[0].parameters()),
+    "one vector": equal["parameters_of_one_vector"],
+    **{name: row["parameters"] for name, row in equal["rows"].items()},
 }
 show.predict(
-    "The translators with attention were trained on numbers of up to 12 words. What is their BLEU at 18 to 20 words, as the mean of five seeds?",
-    choices={"about 100": 100, "about 75": 75, "about 30": 30},
-    answer=mean(line[at_18] for line in five["attention"]),
-    why="Attention is not magic. Compare it with one vector at the same length, and with the control.",
+    f"At 15 to 17 words, longer than any in training, the translator with one vector has a BLEU of {mean(one_vector['15-17']):.0f}. What does the one with *even weights* have, which reads all states at every step?",
+    choices={"about 50": 50, "about 70": 70, "about 85": 85, "about 100": 100},
+    answer=mean(evenly["15-17"]),
+    why="To read all states is not enough. Compare it with attention, which differs only in the weights.",
     reveals=HTML(
         show.bands_svg(
             [4, 7, 10, 13, 16, 19, 22, 25, 28],
-            five | {"all states, even weights (one run)": [list(evenly.values())] * 2},
+            {
+                name: [list(seed) for seed in zip(*of.values(), strict=True)]
+                for name, of in by_length.items()
+            },
             x_title="English words in the number",
             y_title="BLEU",
             low=0,
             high=100,
-            alt="Quality of translation against length, mean and range of five seeds each, all trained on up to 12 words. Both are near "
-            "100 up to 11 words. Attention stays there up to 14 and then falls as well, above one vector up to 26 words. "
-            + "One run with even weights: "
-            + ", ".join(f"{at} words {bleu:.0f}" for at, bleu in evenly.items()),
+            alt="Quality of translation against length, mean and range of five seeds each, all trained on up to 12 words. "
+            + "; ".join(
+                f"{name}: " + ", ".join(f"{at} words {mean(bleu):.0f}" for at, bleu in of.items())
+                for name, of in by_length.items()
+            ),
         )
     ),
 )
@@ -563,22 +557,13 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Up to 11 words both translators are nearly perfect, with BLEU above 98<!--[[? min(mean(of[at]) for of in (one_vector, with_attention) for at in ("3-5", "6-8", "9-11")) > 98]]-->. So one vector is wide enough for *these* numbers.
-# - A little beyond, the two curves part. At 12 to 14 words one vector has a BLEU of 90<!--[[mean(one_vector["12-14"]):.0f]]--> and attention 100<!--[[mean(with_attention["12-14"]):.0f]]-->; at 15 to 17 words they have 68<!--[[mean(one_vector["15-17"]):.0f]]--> and
-#   90<!--[[mean(with_attention["15-17"]):.0f]]-->. The ranges of the five seeds do not overlap from 9 to 26 words<!--[[? all(min(with_attention[at]) > max(one_vector[at]) for at in lengths_of_numbers[2:-1])]]-->.
-# - Attention falls as well, to 71<!--[[mean(with_attention["18-20"]):.0f]]--> at 18 to 20 words.
-# - If it is trained on up to 20 words, it has 100<!--[[longer:.0f]]--> there (one run).
-# - The control has attention without a score: every weight is $1/n$, so the decoder reads the mean of *all* states at every step. At 15 to 17 words it
-#   has 69<!--[[evenly["15-17"]:.0f]]-->, about as much as one vector<!--[[? abs(evenly["15-17"] - mean(one_vector["15-17"])) < 3]]-->. (One run, 3,000 steps; `python -m lectures.recipes even_attention`.)
-# - Is attention ahead because its network is larger? A narrower one, with 0<!--[[equal["rows"]["attention"]["parameters"]:,]]--> parameters, reads in one direction and was trained for a
-#   third of the steps. At 15 to 17 words its BLEU is still 0<!--[[equal["ahead"]["attention"]["15-17"]["mean"]:.0f]]--> ± 0<!--[[equal["ahead"]["attention"]["15-17"]["half"]:.0f]]--> above that of one vector, seed by seed<!--[[? equal["ahead"]["attention"]["15-17"]["mean"] > equal["ahead"]["attention"]["15-17"]["half"]]]-->. With even weights the
-#   difference is 0<!--[[equal["ahead"]["even weights"]["15-17"]["mean"]:.0f]]--> ± 0<!--[[equal["ahead"]["even weights"]["15-17"]["half"]:.0f]]--> (`python -m lectures.recipes equal_size`).
+# - Up to 11 words all three are nearly perfect, with BLEU above 98<!--[[? min(mean(of[at]) for of in by_length.values() for at in ("3-5", "6-8", "9-11")) > 98]]-->. So one vector is wide enough for *these* numbers.
+# - A little beyond, the curves part. At 15 to 17 words attention has 99<!--[[mean(with_attention["15-17"]):.0f]]-->, which is 31<!--[[chosen["15-17"]["mean"]:.0f]]--> ± 3<!--[[chosen["15-17"]["half"]:.0f]]--> above one vector, seed by seed. At 18 to 20 words it is 39<!--[[chosen["18-20"]["mean"]:.0f]]--> ± 5<!--[[chosen["18-20"]["half"]:.0f]]--> above it.
+# - With even weights the difference from one vector is 2<!--[[unchosen["15-17"]["mean"]:.0f]]--> ± 4<!--[[unchosen["15-17"]["half"]:.0f]]--> at 15 to 17 words. From 18 words onwards it is behind<!--[[? all(unchosen[at]["mean"] < -unchosen[at]["half"] for at in lengths_of_numbers[5:])]]-->.
+# - Attention falls as well, to 68<!--[[mean(with_attention["27-29"]):.0f]]--> at 27 to 29 words. Another one, trained on up to 20 words, has 100<!--[[longer["bleu"]:.0f]]--> at 18 to 20 (one run).
 # </details>
 #
-# **Attention helps most beyond the lengths of training. In our one run with even weights it was not enough that the decoder could read
-# all states; it had to choose.** (The two networks with five seeds also differ in size, encoder and output layer. The control does not:
-# its 203,933<!--[[even["parameters"]:,]]--> parameters lack only those of the score<!--[[? sizes_of["attention"] - even["parameters"] == 2 * 128**2 + 128]]-->. But it was trained at twice the learning rate
-# and for 500<!--[[even["training"]["steps"] - checkpoint("numbers_attention")[2]["training"]["steps"]]]--> steps more.)
+# **Attention helps beyond the lengths of training. It is not enough that the decoder can read all states; it has to choose.** All three were trained at the rate that was best for one vector.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # And where does a translator with attention look? (This one was trained on up to 20 words.) Move the slider. The left column has the words that the decoder writes, the right column the words
