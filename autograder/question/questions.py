@@ -38,6 +38,7 @@ from typing import Any
 import nbformat
 from nbformat.v4 import new_code_cell
 
+from autograder.question import project
 from autograder.question.find import find
 from autograder.question.hints import HINTS, on_the_page
 from autograder.question.listing import listing_of
@@ -50,6 +51,7 @@ KIND = {True: "core", False: "more"}
 BEFORE = re.compile(r"^\[\[before (.+)\]\]$", re.M)
 LISTING = re.compile(r"^\[\[listing (.+)\]\]$", re.M)
 TABLE, HOW, CLOSED, CHECKED = "[[questions]]", "[[how it works]]", "[[closed]]", "[[checked]]"
+PROJECT, RUBRIC = "[[how a project works]]", "[[rubric]]"
 IMPORTED = r"^from autograder\.check import .*\bcheck\b"
 BRINGS = r"^from autograder\.mine import .*\bbring\b"
 _BEGINS = """\
@@ -233,6 +235,7 @@ def opened(notebook: Any) -> Any:
     rows += [f"| | together | {minutes} | {total:g} | |", ""]
     rows += [f"About {planned(minutes, of_core)}; all times are estimates."]
     said_once = {TABLE: "\n".join(rows), HOW: begins(exercises), CLOSED: closed_everywhere(exercises)}
+    said_once |= {PROJECT: project.HOW.strip(), RUBRIC: project.RUBRIC.strip()}
     for cell in cells:
         if cell.cell_type == "markdown":
             for mark, words in said_once.items():
