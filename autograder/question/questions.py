@@ -55,6 +55,9 @@ PROJECT, RUBRIC = "[[how a project works]]", "[[rubric]]"
 IMPORTED = r"^from autograder\.check import .*\bcheck\b"
 BRINGS = r"^from autograder\.mine import .*\bbring\b"
 _BEGINS = """\
+**Before you begin.** In an empty cell, `from lectures.again import again`, then `again()`: three questions, with the
+book closed, that you answered in the lectures of earlier weeks, those first that you have most likely forgotten.
+
 **How it works.** Replace `raise NotImplementedError()` with your code and run the cell, then run the check below it.
 The check tells you what is right and what is not, names your mistake if it is a common one, and shows a small input
 on which your function fails. With `failing` you get that input for debugging. Run it as often as you like. A question
@@ -137,7 +140,10 @@ def counts_if(exercise: Exercise) -> str:
     """The line below a question's heading that says what else its points need; "" if nothing."""
     if exercise.together:
         mended = exercise.together.rpartition(".")[2]
-        return f"\n\n**Counts together with** `{mended}`, which you mend next: the number alone earns nothing."
+        return (
+            f"\n\n**Counts together with** `{mended}`, which you mend next: the number alone earns nothing, and whether"
+            " it is right is told only when that code passes."
+        )
     if "conclusion" in exercise.chosen:
         return "\n\n**The conclusion counts** if your numbers are right to 5 %, also for seeds not named here."
     return ""
