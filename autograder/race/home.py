@@ -62,8 +62,8 @@ def race(
             _keep(file, known[seed])
         print(f"{name}, seed {seed}: {known[seed]['bits']:.3f} bits per byte after {seconds:g} s")
     mean = sum(known[seed]["bits"] for seed in seeds) / len(seeds)
-    known = seconds in rules.THRESHOLDS
-    told = f": {rules.worth(mean, seconds, kind):g} of {rules.MOST:g} points" if known else ""
+    marked = seconds in rules.THRESHOLDS
+    told = f": {rules.worth(mean, seconds, kind):g} of {rules.MOST:g} points" if marked else ""
     print(f"{name}: {mean:.3f} on average of {len(seeds)}{told}")
     return written
 
