@@ -31,7 +31,7 @@ from autograder.mine.saving import in_an_empty_cell, still
 from autograder.mine.shelf import name_of, ran
 from autograder.question import alone
 from autograder.question.closed import absent_home
-from autograder.question.find import find, is_asked_for
+from autograder.question.find import exercises_of, find, is_asked_for
 from autograder.question.interview import Watcher, heard_answers, questions, unwatched
 from autograder.question.missing import missing
 from autograder.question.outcome import COUNTED, arrays, call
@@ -45,6 +45,8 @@ __all__ = ["CheckFailed", "Failing", "GraderFault", "Mark", "check", "failing", 
 
 _failed: dict[str, Finding | None] = {}
 """What the latest visible check of each exercise showed as its example."""
+_passed: set[str] = set()
+"""The exercises that have passed a visible check in this notebook."""
 
 INSTRUCTOR = {"nlm-course": {"audience": "instructor"}}  # metadata of an output that feedback to students leaves out
 
@@ -86,6 +88,10 @@ def check(name: str, function: Callable[..., Any], *, hidden: bool = False) -> M
     exercise = find(name)
     grading = os.environ.get("NBGRADER_EXECUTION", "")
     verdict = examine(exercise, function, hidden_seed(secrets.randbits(32)) if hidden else None)
+    if not (hidden or grading or verdict.unwritten or _may_be_told(exercise)):
+        mended = exercise.together.rpartition(".")[2]
+        print(f"{exercise.function}: noted. Whether it is right is told by the check of {mended}, once that passes.")
+        return None
     if not hidden:
         looked_for = not verdict.closed and (not verdict.unwritten or exercise.planted is not None)
         with Watch(exercise) as watch:
@@ -108,8 +114,25 @@ def check(name: str, function: Callable[..., Any], *, hidden: bool = False) -> M
         if verdict.passed and not grading:
             said = keep(exercise, function, lambda kept: examine(exercise, kept, None).passed)
             print(said, end="\n" if said else "")
+            _passed.add(name)
+            _tell(exercise)
         return None
     raise CheckFailed(report, shown=grading != "validate" and _in_notebook() and _show(report))
+
+
+def _may_be_told(exercise: Exercise) -> bool:
+    """Whether a notebook says yet if an answer is right: of a line that was guessed, not before its code is mended."""
+    return not exercise.together or exercise.together in _passed or _shell() is None
+
+
+def _tell(mended: Exercise) -> None:
+    """Report on the line that was said to be wrong, now that the code is right."""
+    names = getattr(_shell(), "user_ns", {})
+    for other in exercises_of(mended.name.partition(".")[0]).values():
+        if other.together == mended.name and callable(names.get(other.function)):
+            verdict = examine(other, names[other.function], None)
+            if not verdict.unwritten:
+                _show(Report(verdict))
 
 
 class Failing(NamedTuple):
@@ -214,7 +237,8 @@ def _remarks(exercise: Exercise, function: Callable[..., Any]) -> list[str]:
 
 def passes(name: str, function: Callable[..., Any]) -> bool:
     """Whether the visible check would pass. Prints nothing, unless a call takes longer than the grader gives it."""
-    return examine(find(name), function, None).passed
+    exercise = find(name)
+    return _may_be_told(exercise) and examine(exercise, function, None).passed
 
 
 def examine(exercise: Exercise, function: Callable[..., Any], seed: int | None) -> Verdict:

@@ -1001,6 +1001,8 @@ show.predict(
 # ## Now you
 #
 # The composite norm is one way to measure how alike the tokens are. Write your own, for example one minus the mean cosine between tokens. Does it tell the same story?
+#
+# In the project [`project_layers.ipynb`](../exercises/project_layers/project_layers.ipynb) you take one comparison of this lecture further, and report on it.
 
 
 # %% slideshow={"slide_type": "fragment"}

@@ -708,6 +708,8 @@ penalised = right_of["convolutional, doubly stochastic"]
 # ## Now you
 #
 # The skewing trick also works the other way round: store the nearest distance *first*. Then the column of zeros goes on the right. Which row do you drop? Write it for the order of section 3 first, without `reshape` if you can.
+#
+# In the project [`project_images.ipynb`](../exercises/project_images/project_images.ipynb) you find out what a Vision Transformer needs instead of convolutions.
 
 
 # %% slideshow={"slide_type": "fragment"}

@@ -752,8 +752,8 @@ show.predict(
 # | agreement with brain models | correlation is cheap; a test must be able to fail | this section |
 # | and ours: knowing what it knows | refusals of answerable questions, answers that ignore *not* | sections 2, 9 |
 #
-# **Where to go from here.** Change one thing and measure it. `python -m lectures.recipes` lists every experiment of this course; most run in minutes. Good first projects: a habit of your own in a hundred conversations; refusals that
-# depend on the passage; a retriever that mixes words and vectors; a test from section 9 with a larger model.
+# **Where to go from here.** Change one thing and measure it. `python -m lectures.recipes` lists every experiment of this course; most run in minutes. Good first projects: a habit of your own, or refusals that
+# depend on the passage, for which [`project_assistant.ipynb`](../exercises/project_assistant/project_assistant.ipynb) is the start; a retriever that mixes words and vectors; a test from section 9 with a larger model.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **The course as one map**

@@ -583,6 +583,8 @@ show.predict(
 # ## Now you
 #
 # `my_rounding` gets a matrix and returns one with at most 8 different values per block of 32. The levels need not be evenly spaced: you can clip the outliers, or put more levels where more weights are. Can you lower the cost of 3 bits?
+#
+# In the assignment [`compression.ipynb`](../exercises/compression/compression.ipynb) you shrink the course's GPT to 2 bits with functions of your own.
 
 
 # %% slideshow={"slide_type": "fragment"}

@@ -525,6 +525,8 @@ print("\nlimits:", cards[0]["limits"])
 # - **Pages.** Most orders failed on this small model. A false statement cost more than half of the right answers<!--[[? max(right[arm] for arm in ("a false correction", first, last)) < 0.5 * right["the page alone"]]]-->, and neither its position nor our defences made a difference that we could see.
 #
 # **What a model writes does not show all that it has learned. Before you interpret a number, compare it with a control.**
+#
+# In the assignment [`features.ipynb`](../exercises/features/features.ipynb) you build such an audit. In the project [`project_controls.ipynb`](../exercises/project_controls/project_controls.ipynb) you find a control that a claim of lectures 25 to 28 lacks.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *3 minutes. Let the room name, for each section, the sentence that we would have written without the control.*

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 Entry = dict[str, Any]
-"""when, lecture, question, how ("guess", "shown" or "room"), guess, answer, right; in the room also hands."""
+"""when, lecture, question, how ("guess", "shown", "room" or, from `lectures.again`, "again"), guess, answer, right; in the room also hands."""
 FIELDS = ("when", "lecture", "question", "how", "guess", "answer", "right", "hands")
 
 

@@ -88,8 +88,8 @@ PLANS: dict[str, tuple[Week, ...]] = {
         ("encoder_decoder_transformers", "pretraining", "transformer"),
         ("do_modifications_transfer", "what_if", ""),
         ("scale", "*workshop*", "modifications"),
-        ("inside_a_real_model", "*workshop*", ""),
-        ("assistant", "*oral examinations*", "scale_and_insight"),
+        ("inside_a_real_model", "*workshop*", "scale_and_insight"),
+        ("assistant", "*oral examinations*", "project_layers"),
     ),
     "short": (
         ("language_models", "backpropagation", ""),

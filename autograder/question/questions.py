@@ -38,6 +38,7 @@ from typing import Any
 import nbformat
 from nbformat.v4 import new_code_cell
 
+from autograder.question import project
 from autograder.question.find import find
 from autograder.question.hints import HINTS, on_the_page
 from autograder.question.listing import listing_of
@@ -50,9 +51,13 @@ KIND = {True: "core", False: "more"}
 BEFORE = re.compile(r"^\[\[before (.+)\]\]$", re.M)
 LISTING = re.compile(r"^\[\[listing (.+)\]\]$", re.M)
 TABLE, HOW, CLOSED, CHECKED = "[[questions]]", "[[how it works]]", "[[closed]]", "[[checked]]"
+PROJECT, RUBRIC = "[[how a project works]]", "[[rubric]]"
 IMPORTED = r"^from autograder\.check import .*\bcheck\b"
 BRINGS = r"^from autograder\.mine import .*\bbring\b"
 _BEGINS = """\
+**Before you begin.** In an empty cell, `from lectures.again import again`, then `again()`: three questions, with the
+book closed, that you answered in the lectures of earlier weeks, those first that you have most likely forgotten.
+
 **How it works.** Replace `raise NotImplementedError()` with your code and run the cell, then run the check below it.
 The check tells you what is right and what is not, names your mistake if it is a common one, and shows a small input
 on which your function fails. With `failing` you get that input for debugging. Run it as often as you like. A question
@@ -135,7 +140,10 @@ def counts_if(exercise: Exercise) -> str:
     """The line below a question's heading that says what else its points need; "" if nothing."""
     if exercise.together:
         mended = exercise.together.rpartition(".")[2]
-        return f"\n\n**Counts together with** `{mended}`, which you mend next: the number alone earns nothing."
+        return (
+            f"\n\n**Counts together with** `{mended}`, which you mend next: the number alone earns nothing, and whether"
+            " it is right is told only when that code passes."
+        )
     if "conclusion" in exercise.chosen:
         return "\n\n**The conclusion counts** if your numbers are right to 5 %, also for seeds not named here."
     return ""
@@ -233,6 +241,7 @@ def opened(notebook: Any) -> Any:
     rows += [f"| | together | {minutes} | {total:g} | |", ""]
     rows += [f"About {planned(minutes, of_core)}; all times are estimates."]
     said_once = {TABLE: "\n".join(rows), HOW: begins(exercises), CLOSED: closed_everywhere(exercises)}
+    said_once |= {PROJECT: project.HOW.strip(), RUBRIC: project.RUBRIC.strip()}
     for cell in cells:
         if cell.cell_type == "markdown":
             for mark, words in said_once.items():

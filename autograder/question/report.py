@@ -127,8 +127,7 @@ class Report:
             return f"{e.function}: {state}. {points(e.points)} available, about {e.minutes} minutes."
         where = " on fresh inputs" if self.hidden else ""
         if v.passed:
-            counts = f" It counts once {e.together.rpartition('.')[2]} is mended." if e.together else ""
-            return f"{e.function}: well done, all properties hold{where}. {_of(v.points, e.points)}.{counts}"
+            return f"{e.function}: well done, all properties hold{where}. {_of(v.points, e.points)}."
         return f"{e.function}: {_of(v.points, e.points)}{where}{'' if self.hidden else ' so far'}."
 
     def _listed(self) -> tuple[Finding, ...]:

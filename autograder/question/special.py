@@ -94,9 +94,9 @@ def formula(name: str, points: float, cases: Cases, *results: str) -> Row:
 
 
 def wrong_line(name: str, bug: Exercise, *, mistakes: str, points: float = 1) -> Exercise:
-    """The question which line of a listing is wrong. It counts together with the mended code, because at home anybody
-    can try all lines. Raises ValueError if the solution in the source notebook is not the number of the line in which
-    the bug is planted."""
+    """The question which line of a listing is wrong. It counts together with the mended code, and a notebook says
+    whether it is right only when that passes, so trying all lines tells nothing. Raises ValueError if the solution in
+    the source notebook is not the number of the line in which the bug is planted."""
     made = question(
         name,
         returns=("line",),

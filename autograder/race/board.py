@@ -50,6 +50,7 @@ def rows(results: Sequence[Result], secret: bytes, names: bool) -> list[Row]:
         bits = {seconds: value for seconds in rules.THRESHOLDS if (value := result.bits(seconds)) is not None}
         runs = [run for of in result.runs.values() for run in of.values()]
         who, name = (result.student, result.name) if names else (pseudonym(secret, result.student), "")
+        name = f"{name} ({result.kind})".strip() if result.kind else name
         if bits:
             samples = (run["sample"] for run in result.runs[f"{min(bits, key=lambda s: bits[s]):g}"].values())
             own = ", ".join(p for p in rules.PARTS if p not in result.borrowed) or "none"

@@ -40,6 +40,7 @@ class Result:
     scale: float = 1.0
     runs: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)  # seconds -> seed -> rules.Run
     written: float | None = None  # the points that are in the gradebook
+    kind: str = ""  # one of rules.KINDS, as the student says
 
     def bits(self, seconds: float) -> float | None:
         """The mean over the seeds, scaled to the plays at home; None if a seed failed or there is none."""
@@ -51,7 +52,7 @@ class Result:
     def points(self) -> float:
         """For the better distance, and for the student's own parts if there is a result at all."""
         found = {seconds: self.bits(seconds) for seconds in rules.THRESHOLDS}
-        worth = [rules.points(bits, rules.THRESHOLDS[s]) for s, bits in found.items() if bits is not None]
+        worth = [rules.worth(bits, s, self.kind) for s, bits in found.items() if bits is not None]
         return max(worth) + rules.PART * (len(rules.PARTS) - len(self.borrowed)) if worth else 0.0
 
     @property
@@ -61,8 +62,10 @@ class Result:
         for seconds, runs in self.runs.items():
             bits = self.bits(float(seconds))
             if bits is not None:
-                known = rules.THRESHOLDS.get(float(seconds))
-                worth = "" if known is None else f" ({rules.points(bits, known):g} of {rules.MOST:g} points)"
+                worth = ""
+                if float(seconds) in rules.THRESHOLDS:
+                    kind = f" as {self.kind}, if the marker of your report agrees" if self.kind else ""
+                    worth = f" ({rules.worth(bits, float(seconds), self.kind):g} of {rules.MOST:g} points{kind})"
                 said.append(f"{seconds} s: {bits:.3f} bits per byte, mean of {len(runs)}{worth}.")
                 continue
             for fault in dict.fromkeys(run["fault"] for run in runs.values() if run["fault"]):
@@ -105,11 +108,11 @@ def race(
             result = load(course.root, assignment, student)
             if result is None or result.basis != basis:
                 result = Result(student, basis, written=None if result is None else result.written)
-                result.name = _name_in(prepared.notebooks.values())
                 result.borrowed = list(rules.PARTS)
             with contextlib.suppress(Exception):  # what cannot be read does not run either
                 cells, result.borrowed = guard.ask(parts.read, cells)
             result.scale = scale
+            result.name, result.kind = _name_and_kind(prepared.notebooks.values())
             waiting.append((result, cells))
 
     boxes = [Box(isolation=isolation, packages=parts.PACKAGES) for _ in range(jobs)]
@@ -193,12 +196,16 @@ def _file(root: Path, assignment: str, student: str) -> Path:
     return root / "grading" / assignment / "race" / f"{student}.json"
 
 
-def _name_in(notebooks: Any) -> str:
-    """The first words after "Name:" in the cell of the race."""
+def _name_and_kind(notebooks: Any) -> tuple[str, str]:
+    """The first words after "Name:" in the cell of the race, and the kind after "Kind:" if it is one of ours."""
     for notebook in notebooks:
         for cell in notebook.cells:
             about = cell["metadata"].get("nbgrader")
             if isinstance(about, dict) and about.get("grade_id") == CELL and "Name:" in cell["source"]:
-                line = cell["source"].partition("Name:")[2].strip().partition("\n")[0]
-                return " ".join(line.partition(".")[0].split()[:5])[:60]
-    return ""
+                name, kind = (
+                    cell["source"].partition(f"{what}:")[2].strip().partition("\n")[0].partition(".")[0]
+                    for what in ("Name", "Kind")
+                )
+                kinds = {known.casefold(): known for known in rules.KINDS}
+                return " ".join(name.split()[:5])[:60], kinds.get(kind.strip().casefold(), "")
+    return "", ""

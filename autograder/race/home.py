@@ -19,10 +19,9 @@ from autograder.race import asking, rules
 from autograder.race.rules import PROMPT
 
 __all__ = ["curve", "race"]
-WORST = 3.0
 AUDITED = 8
 """Places, fewer than the grader's: here an audit finds slips."""
-FILE = Path("race.json")
+FILE, YOURS = Path("race.json"), "yours: "
 MEASURED = Path(__file__).resolve().parent / "measured.json"
 """The course's own entries: [{"entry", "seconds", "seed", "bits", "used", "plays"}, …], written by `race --record`."""
 ABLATED = MEASURED.with_name("ablated.json")
@@ -36,13 +35,16 @@ def race(
     seeds: Sequence[int] = (0, 1, 2),
     file: Path | None = None,
     factor: float = 1.0,
+    kind: str = "",
 ) -> str:
     """Train the entry `name` for each seed that has no result yet, and print its bits per byte.
 
     entry: the functions train, encode, log_probabilities and write; seconds: of processor time, for training; file:
-    for the results, FILE by default; factor: of this machine's seconds, as for the command `race`. Returns what the
-    last model that it trained writes, or "".
+    for the results, FILE by default; factor: of this machine's seconds, as for the command `race`; kind: one of
+    `rules.KINDS`, for the points. Returns what the last model that it trained writes, or "".
     """
+    if kind not in ("", *rules.KINDS):
+        raise ValueError(f"race: the kind of an entry is one of {', '.join(rules.KINDS)}, or left out; got {kind!r}")
     from autograder.race.split import at_home
 
     split, file = at_home(), file or FILE
@@ -60,8 +62,8 @@ def race(
             _keep(file, known[seed])
         print(f"{name}, seed {seed}: {known[seed]['bits']:.3f} bits per byte after {seconds:g} s")
     mean = sum(known[seed]["bits"] for seed in seeds) / len(seeds)
-    worth = rules.THRESHOLDS.get(seconds)
-    told = "" if worth is None else f": {rules.points(mean, worth):g} of {rules.MOST:g} points"
+    marked = seconds in rules.THRESHOLDS
+    told = f": {rules.worth(mean, seconds, kind):g} of {rules.MOST:g} points" if marked else ""
     print(f"{name}: {mean:.3f} on average of {len(seeds)}{told}")
     return written
 
@@ -143,14 +145,14 @@ def _rows(path: Path) -> list[dict[str, Any]]:
 
 
 def curve() -> Any:
-    """Bits per byte against the processor time that was used: the course's entries, and yours from the file of results.
-    More than WORST bits are drawn at the edge."""
+    """Bits per byte against the processor time that was used: the course's entries in colours, and yours from the file
+    of results in black."""
     from IPython.display import HTML
 
-    from lectures.show.plot import Axis, Plot, looks
-    from lectures.show.svg import MARKS, Canvas
+    from lectures.show.plot import Axis, Look, Plot
+    from lectures.show.svg import COLOURS, INK, MARKS, Canvas
 
-    rows = _rows(MEASURED) + [{**row, "entry": f"yours: {row['entry']}"} for row in _rows(FILE)]
+    rows = _rows(MEASURED) + [{**row, "entry": f"{YOURS}{row['entry']}"} for row in _rows(FILE)]
     found: dict[str, dict[float, list[dict[str, Any]]]] = {}
     for row in rows:
         found.setdefault(row["entry"], {}).setdefault(float(row["seconds"]), []).append(row)
@@ -158,15 +160,20 @@ def curve() -> Any:
     canvas = Canvas("Bits per byte of plays that were not trained on", size=16)
     ticks = {s: f"{s:g}" for s in (0.1, 1.0, 10.0, *rules.THRESHOLDS) if min(times) / 1.3 <= s <= max(times) * 1.3}
     time_used = Axis(min(times) / 1.3, max(times) * 1.3, "seconds of processor time", ticks, log=True)
-    axes = time_used, Axis(1.6, WORST, "bits per byte")
-    plot = Plot(canvas, *axes, across=820, down=430, keys=looks(found, marks=MARKS), columns=3)
+    coloured = [colour for colour in COLOURS if colour != INK]
+    keys = {
+        name: Look(INK if name.startswith(YOURS) else coloured[i % len(coloured)], mark=MARKS[i % len(MARKS)])
+        for i, name in enumerate(found)
+    }
+    axes = time_used, Axis(1.6, max(row["bits"] for row in rows) + 0.1, "bits per byte")
+    plot = Plot(canvas, *axes, across=820, down=430, keys=keys, columns=3)
     told = []
     for name, of in found.items():
         x, y = [], []
         for _, some in sorted(of.items()):
             x.append(sum(row.get("used", row["seconds"]) for row in some) / len(some))
             y.append(sum(row["bits"] for row in some) / len(some))
-            plot.marks([x[-1]] * len(some), [min(WORST, row["bits"]) for row in some], plot.keys[name])
-        plot.line(x, [min(WORST, bits) for bits in y], plot.keys[name])
+            plot.marks([x[-1]] * len(some), [row["bits"] for row in some], plot.keys[name])
+        plot.line(x, y, plot.keys[name])
         told.append(f"{name}: " + ", ".join(f"{bits:.2f} after {s:.1f} s" for s, bits in zip(x, y, strict=True)))
     return HTML(canvas.svg(alt=f"Bits per byte against processor time. {'. '.join(told)}."))

@@ -14,7 +14,9 @@ FOLDER = ROOT / "autograder" / "race" / "ours"
 ENTRIES = {
     "Kneser–Ney, characters": ("kneser_ney_pairs", "kneser_ney_characters"),
     "Kneser–Ney, byte pairs": ("kneser_ney_pairs",),
+    "Kneser–Ney and the passage": ("kneser_ney_pairs", "best", "kneser_ney_passage"),
     "LSTM": ("lstm",),
+    "Transformer": ("transformer",),
     "GPT": (),
     "our best": ("kneser_ney_pairs", "best"),
 }

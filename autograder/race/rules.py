@@ -39,6 +39,13 @@ THRESHOLDS: dict[float, dict[float, float]] = {
     600.0: {2.40: 0.0, 2.16: 5.5, 2.05: 11.0, 1.95: 15.0, 1.85: 19.0},
 }
 """Seconds of processor time -> bits per byte -> points, on a straight line between two of them."""
+KINDS: dict[str, dict[float, float]] = {
+    "counts": {2.22: 0.0, 2.05: 19.0},
+    "recurrent": {2.27: 0.0, 2.18: 19.0},
+    "Transformer": {2.88: 0.0, 2.34: 19.0},
+}
+"""The same in the sprint for an entry that says of which kind it is: from the course's simple entry of that kind to its
+good one. The grader cannot see the kind: whoever marks the report confirms it."""
 MOST = 19.0
 PARTS = ("tokenizer", "model", "optimiser", "loop", "decoder")
 PART = 1.0
@@ -248,6 +255,12 @@ def fault_behind(kind: str, words: str) -> str:
     if "must return a dictionary" in words or "weights_only" in words or kind in ("UnpicklingError", "PicklingError"):
         return "not-a-file"
     return "raised"
+
+
+def worth(bits: float, seconds: float, kind: str = "") -> float:
+    """The points for bits per byte: on everybody's scale or, in the sprint, on that of the kind if it is more."""
+    own = KINDS.get(kind) if seconds == min(THRESHOLDS) else None
+    return max(points(bits, scale) for scale in (THRESHOLDS[seconds], own) if scale)
 
 
 def points(bits: float, thresholds: Mapping[float, float]) -> float:

@@ -4,12 +4,14 @@ import copy
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
 
 import nbformat
 import pytest
 import torch
 
-from autograder.check import CheckFailed, check, failing
+from autograder import check as check_module
+from autograder.check import CheckFailed, check, failing, passes
 from autograder.grading.stubs import CourseStubs
 from autograder.launcher.text import from_text
 from autograder.question.audit import exercise_faults, verdict_on
@@ -120,6 +122,27 @@ def test_a_wrong_line_shows_no_right_one():
     assert "failing" not in said
     with pytest.raises(ValueError, match="showed no failing input"):
         failing("ngrams.wrong_line")
+
+
+def test_a_notebook_says_whether_a_line_is_right_only_when_its_code_is_mended(capsys, monkeypatch):
+    names = {"wrong_line": lambda: 8, "witten_bell": find("ngrams.witten_bell").reference}
+    monkeypatch.setattr(check_module, "_shell", lambda: SimpleNamespace(user_ns=names))
+    monkeypatch.setattr(check_module, "ran", lambda shell: [])
+    monkeypatch.setattr(check_module, "_passed", set())
+    right = find("ngrams.wrong_line").reference
+    told = []
+    for guess in (names["wrong_line"], right):
+        check("ngrams.wrong_line", guess)
+        told.append(capsys.readouterr().out)
+        assert not passes("ngrams.wrong_line", guess)
+    assert told[0] == told[1]
+    assert "noted" in told[0]
+    check("ngrams.witten_bell", names["witten_bell"])
+    assert "wrong_line: 0 of 1 point so far" in capsys.readouterr().out
+    with pytest.raises(CheckFailed):
+        check("ngrams.wrong_line", names["wrong_line"])
+    check("ngrams.wrong_line", right)
+    assert passes("ngrams.wrong_line", right)
 
 
 def test_the_line_in_the_source_notebook_is_the_planted_one(mend):

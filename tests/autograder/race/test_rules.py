@@ -5,6 +5,7 @@ import json
 import operator
 import re
 import tomllib
+import types
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import torch
 
 from autograder.commands import racing
 from autograder.question import alone
-from autograder.race import board, home, ours, parts, rules, split
+from autograder.race import board, heats, home, ours, parts, rules, split
 from autograder.race.heats import HOME_BITS, Result
 from autograder.race.ours import ABLATIONS, ENTRIES, cells_of
 from autograder.sandbox.inside.needed import needed
@@ -185,6 +186,49 @@ def test_race_at_home_resumes_with_the_next_seed(tmp_path, monkeypatch, capsys) 
     assert rules.SENTENCES["loses-bytes"] in capsys.readouterr().out
 
 
+def test_an_entry_of_a_kind_has_the_better_of_two_scales_in_the_sprint() -> None:
+    sprint, long = sorted(rules.THRESHOLDS)
+    for kind, scale in rules.KINDS.items():
+        assert f"| {kind} | {max(scale):.2f} | {min(scale):.2f} |" in PAGE
+        assert scale[min(scale)] == rules.MOST
+        assert rules.worth(min(scale), sprint, kind) == rules.MOST > rules.worth(min(scale), sprint)
+        assert rules.worth(2.0, long, kind) == rules.worth(2.0, long) == rules.points(2.0, rules.THRESHOLDS[long])
+        assert all(rules.worth(b / 100, sprint, kind) >= rules.worth(b / 100, sprint) for b in range(180, 300, 5))
+    measured = stored(home.MEASURED) | stored(home.ABLATED)
+    good = {
+        "counts": "Kneser–Ney and the passage",
+        "recurrent": "our best without counts",
+        "Transformer": "Transformer",
+    }
+    assert {*good} == {*rules.KINDS}
+    for kind, entry in good.items():
+        assert all(rules.worth(bits, sprint, kind) == rules.MOST for bits in measured[entry, sprint].values())
+    said = {
+        "Name: x y.\nKind: transformer.": ("x y", "Transformer"),
+        "Name: x. Mine: all\nKind: new": ("x", ""),
+        "": ("", ""),
+    }
+    assert {text: heats._name_and_kind([_answer(text)]) for text in said} == said
+
+
+def _answer(text: str) -> Any:
+    cell = {"source": text, "metadata": {"nbgrader": {"grade_id": heats.CELL}}}
+    return types.SimpleNamespace(cells=[cell])
+
+
+def test_the_curve_draws_every_entry_within_the_frame_and_ones_own_in_black(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    home._keep(home.FILE, {"entry": "mine", "seconds": 6.0, "seed": 0, "bits": 3.65, "used": 6.0, "plays": []})
+    drawn = home.curve().data
+    plot = re.findall(r'fill="(#\w{6})"', drawn)
+    assert "yours: mine: 3.65 after 6.0 s" in drawn
+    assert "#000000" in plot
+    monkeypatch.chdir(tmp_path.parent)
+    assert len(re.findall("#000000", home.curve().data)) < len(re.findall("#000000", drawn))
+
+
 def result(student: str, *bits: float | None, seconds: str = "60", **more: object) -> Result:
     runs = {
         str(n): {"bits": b, "fault": "" if b else "raised", "words": "", "sample": "<b>to be", "seconds": 1.0}
@@ -265,6 +309,12 @@ def test_the_model_answer_and_the_note_say_what_was_measured() -> None:
     sprint = found["our best", 60.0]
     assert f"needs {mean['GPT', 60.0]:.2f} bits per byte in the sprint" in PAGE
     assert f"of the Transformer: {mean['LSTM', 60.0]:.2f}." in PAGE
+    alone, counts, mixed = (mean[entry, 60.0] for entry in ("LSTM", "Kneser–Ney, byte pairs", "our best without cache"))
+    assert (
+        f"alone needs {alone:.2f} bits, Kneser–Ney alone {counts:.2f}, and a larger LSTM mixed with it {mixed:.2f}"
+        in PAGE
+    )
+    assert f"LSTM needs {mean['LSTM', 600.0]:.2f} bits in its one run, less than the {counts:.2f} of Kneser–Ney" in PAGE
     assert f"how sure both are: {mean['our best without cache', 60.0]:.2f}." in PAGE
     on_average = (
         f"{mean['our best', 60.0]:.2f} on average, from {min(sprint.values()):.3f} to {max(sprint.values()):.3f}."

@@ -1,0 +1,130 @@
+"""Closed-book questions from earlier weeks: `again()` in a notebook asks three.
+
+They are predictions of the lectures that the reader answered a week ago or earlier, those first that are most likely
+forgotten. How likely that is follows from all that is known of each (`lectures.predictions`): the first guess, and what
+was remembered since. The model of memory is FSRS-5 with its default parameters (Ye et al., Open Spaced Repetition,
+"The Algorithm"; https://github.com/open-spaced-repetition/fsrs4anki/wiki/The-Algorithm), with two of its four grades:
+again (wrong, or not remembered) and good.
+
+    R(t, S) = (1 + 19/81 · t/S)^−½       probability to remember after t days; S is the time after which R = 0.9
+    good     S ← S (1 + e^1.546 (11 − D) S^−0.119 (e^(1.019 (1 − R)) − 1))
+    again    S ← min(S, 1.940 D^−0.11 ((S + 1)^0.296 − 1) e^(2.270 (1 − R)))
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from lectures.predictions import Entry, keep, kept
+
+EARLIER, MANY = 6.0, 3
+"""Days that a question rests after its first answer, and how many are asked."""
+FIRST_STABILITY = {True: 3.173, False: 0.40255}
+FIRST_DIFFICULTY = {
+    good: 7.1949 - math.exp(0.5345 * (3 * good + (not good) - 1)) + 1 for good in (True, False)
+}
+EASY = 7.1949 - math.exp(0.5345 * 3) + 1
+"""Difficulty after a first grade of “easy”, to which all difficulties slowly return."""
+
+
+def retrievability(days: float, stability: float) -> float:
+    return (1 + 19 / 81 * days / stability) ** -0.5
+
+
+@dataclass(frozen=True)
+class Memory:
+    question: str
+    answer: Any
+    lecture: str
+    first: datetime
+    last: datetime
+    stability: float
+    difficulty: float
+
+    def chance(self, now: datetime) -> float:
+        """That it is remembered now."""
+        return retrievability(_days(self.last, now), self.stability)
+
+    def after(self, when: datetime, good: bool) -> "Memory":
+        s, d, r = self.stability, self.difficulty, self.chance(when)
+        if good:
+            s *= 1 + math.exp(1.54575) * (11 - d) * s**-0.1192 * (math.exp(1.01925 * (1 - r)) - 1)
+        else:
+            s = min(s, 1.9395 * d**-0.11 * ((s + 1) ** 0.29605 - 1) * math.exp(2.2698 * (1 - r)))
+            d += 2 * 1.4604 * (10 - d) / 9
+        d = min(max(0.0046 * EASY + (1 - 0.0046) * d, 1.0), 10.0)
+        return Memory(self.question, self.answer, self.lecture, self.first, when, s, d)
+
+
+def memories(entries: Sequence[Entry]) -> list[Memory]:
+    """One for each question that was answered, or whose answer was looked at, from all entries, the oldest first."""
+    found: dict[str, Memory] = {}
+    for entry in entries:
+        if entry["how"] == "room":
+            continue
+        when, good, asked = (
+            datetime.fromisoformat(entry["when"]),
+            bool(entry["right"]),
+            entry["question"],
+        )
+        if before := found.get(asked):
+            found[asked] = before.after(when, good) if entry["how"] == "again" else before
+        elif entry["how"] != "again":
+            start = FIRST_STABILITY[good], FIRST_DIFFICULTY[good]
+            found[asked] = Memory(asked, entry["answer"], entry["lecture"], when, when, *start)
+    return list(found.values())
+
+
+def due(entries: Sequence[Entry], now: datetime, many: int = MANY) -> list[Memory]:
+    """The questions of earlier weeks that are most likely forgotten; none that was repeated within a day."""
+    old = [
+        m for m in memories(entries) if _days(m.first, now) >= EARLIER and _days(m.last, now) >= 1
+    ]
+    return sorted(old, key=lambda memory: memory.chance(now))[:many]
+
+
+def _days(first: datetime, last: datetime) -> float:
+    return (last - first).total_seconds() / 86_400
+
+
+def again() -> Any:
+    """Three questions, each with a button that shows its answer, and two that say whether you knew it."""
+    import ipywidgets as widgets
+    from IPython.display import Markdown, display
+
+    chosen = due(kept(), datetime.now(UTC))
+    if not chosen:
+        print(
+            "Nothing to repeat yet: this asks what you predicted in the lectures a week ago or earlier."
+        )
+        return None
+
+    def row(memory: Memory) -> Any:
+        shown = widgets.Output()
+        buttons = [
+            widgets.Button(description=words)
+            for words in ("Show the answer", "I knew it", "I did not")
+        ]
+
+        def show(_: Any) -> None:
+            with shown:
+                display(Markdown(f"**Answer:** {memory.answer}"))
+            buttons[0].disabled = True
+            buttons[1].disabled = buttons[2].disabled = False
+
+        def note(good: bool) -> None:
+            keep(memory.question, "again", None, memory.answer, good)
+            buttons[1].disabled = buttons[2].disabled = True
+
+        buttons[1].disabled = buttons[2].disabled = True
+        buttons[0].on_click(show)
+        buttons[1].on_click(lambda _: note(True))
+        buttons[2].on_click(lambda _: note(False))
+        asked = widgets.Output()
+        with asked:
+            display(Markdown(f"**{memory.lecture}.** {memory.question}"))
+        return widgets.VBox([asked, widgets.HBox(buttons), shown])
+
+    return widgets.VBox([row(memory) for memory in chosen])
