@@ -402,7 +402,7 @@ or
 + weights = torch.linalg.pinv(z) @ targets
 ridge-everywhere: You added λ to every entry. It belongs on the diagonal only.
 - ridge * torch.eye(z.shape[1], dtype=z.dtype) → ridge
-ridge-squared: You squared λ.
+ridge-squared: You squared λ. The equation has λ itself.
 - ridge * torch.eye → ridge**2 * torch.eye
 divided-once: You divided one side of the equation by n and not the other.
 - z.T @ targets / len(z) → z.T @ targets
