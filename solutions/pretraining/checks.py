@@ -73,6 +73,12 @@ all-masked: All guessed tokens are read as the mask. That is so only for a fate 
 + read = read + 0
 never-unchanged: No guessed token is read as it is. From a fate of 0.9 on it stays unchanged.
 - (fate >= 0.8) & (fate < 0.9) → (fate >= 0.8)
+unchanged-masked: You read the mask where the token should stay as it is. From a fate of 0.9 on it is read unchanged.
+- guess & (fate < 0.8) → guess & ((fate < 0.8) | (fate >= 0.9))
+masked-for-random: You read the mask up to a fate of 0.9. From 0.8 on the random token is read.
+- guess & (fate < 0.8) → guess & (fate < 0.9)
+- read = torch.where(guess & (fate >= 0.8) & (fate < 0.9), others, read)
++ read = read + 0
 never-random: No token is read as its random one. Do that for a fate from 0.8 to below 0.9.
 - read = torch.where(guess & (fate >= 0.8) & (fate < 0.9), others, read)
 + read = read + 0
@@ -195,6 +201,9 @@ log-overflows: With large logits a probability becomes 0, and its logarithm infi
 - logits.log_softmax(-1) → logits.softmax(-1).log()
 or
 - log_p = logits.log_softmax(-1) → log_p = logits - logits.exp().sum(-1, keepdim=True).log()
+or
+- logits.log_softmax(-1) → logits.softmax(-1).log()
+- torch.where(guess, each, 0.0).sum() → (each * guess).sum()
 nothing-by-nothing: Where nothing is guessed you divide 0 by 0. The loss and the slopes are 0 there.
 - max(1, int(guess.sum())) → guess.sum()
 or
@@ -268,6 +277,8 @@ not-only-guessed: Your probability of a wrong token lacks g: only guessed tokens
 - wrong = g * r * (1 - 1 / vocabulary) / (1 - g * m) → wrong = r * (1 - 1 / vocabulary) / (1 - g * m)
 or
 - wrong = g * r * (1 - 1 / vocabulary) / (1 - g * m) → wrong = r / (1 - g * m)
+part-of-the-guessed: Of the guessed positions with an ordinary token, r / (1 − m) show a random one. You took r itself.
+- wrong = g * r * (1 - 1 / vocabulary) / (1 - g * m) → wrong = counted * r * (1 - 1 / vocabulary)
 wrong-among-all: You gave the share of random tokens among those that are guessed, masks included.
 - wrong = g * r * (1 - 1 / vocabulary) / (1 - g * m) → wrong = r * (1 - 1 / vocabulary)
 right-for-wrong: That is the probability that the token is right.
@@ -283,6 +294,9 @@ changed-for-kept: That is the probability that the token was changed.
 kept-anywhere: You gave the probability that an ordinary token is the original one at *any* position. It is known that
 this position counts.
 - kept = (1 - m - r + r / vocabulary) / (1 - m) → kept = 1 - g * r * (1 - 1 / vocabulary) / (1 - g * m)
+masks-kept: You took the probability that a guessed token becomes another one from 1, so masks are among yours. An
+ordinary token is read: divide by 1 − m.
+- kept = (1 - m - r + r / vocabulary) / (1 - m) → kept = 1 - r * (1 - 1 / vocabulary)
 kept-and-counted: You gave the probability that a position counts *and* was kept. It is known that it counts.
 - kept = (1 - m - r + r / vocabulary) / (1 - m)
 + kept = g * (1 - m - r + r / vocabulary) / (1 - g * m)
@@ -499,6 +513,8 @@ percent-for-shares: Your shares are in percent. They are between 0 and 1.
 - row.append(float((answers == wanted).double().mean())) → row.append(100 * float((answers == wanted).double().mean()))
 signs-reversed: Your signs are reversed: 1 means that the share is higher than in column 1.
 - (share > row[0]) - (share < row[0]) → (share < row[0]) - (share > row[0])
+or
+- (share > row[0]) - (share < row[0]) → 1 if share < row[0] else -1
 compared-with-chance: You compared with ½. Compare each column with column 1 of the same row.
 - (share > row[0]) - (share < row[0]) → (share > 0.5) - (share < 0.5)
 compared-with-the-neighbour: You compared each column with the one before it. Compare all three with column 1.
