@@ -127,13 +127,13 @@ def masked_loss(logits, tokens, guess):
 # %% [markdown]
 # ## 2. May the model trust what it reads? [[pretraining.trust, 20 minutes, hard, more]]
 #
-# A share $g$ of the tokens is guessed. Of these a part $m$ is read as `[MASK]`, a part $r$ as a token that is drawn uniformly from all $V$ tokens, and the rest unchanged. The
+# A share $g$ of the tokens is guessed. Of these a part $m$ is read as `[MASK]`, a part $r$ as a token that is sampled uniformly from all $V$ tokens, and the rest unchanged. The
 # vocabulary of $V$ tokens does not contain `[MASK]`, and a random token may happen to be the original one. The model reads an *ordinary* token, that is, not `[MASK]`. Derive three
 # probabilities, on paper:
 #
 # 1. **counted**: that this position is one of those to guess.
 # 2. **wrong**: that the token is not the original one.
-# 3. **kept**: that the token is the original one, *given* that the position is to be guessed.
+# 3. **kept**: that the token is the original one, *given* that the position is guessed.
 #
 # [[checked]] $0 < g < 1$, and $m + r < 1$.
 #
@@ -439,15 +439,15 @@ if passes("pretraining.which_vectors", which_vectors):
 #
 # $$Y = X W^\top + \frac{\alpha}{r}\, (X A^\top)\, B^\top, \qquad W' = W + \frac{\alpha}{r}\, B A .$$
 #
-# Return the output $Y$; the **merged** matrix $W'$, which gives the same output without an adapter; and how many numbers are **trained**. The rank is the number of rows of $A$.
+# Return the output $Y$; the **merged** matrix $W'$, which gives the same output without an adapter; and how many parameters are **trained**. The rank is the number of rows of $A$.
 #
 # By hand, with $r = 1$, $\alpha = 2$: $W = \begin{pmatrix} 1 & 0 \\ 0 & 1 \\ 1 & 1 \end{pmatrix}$, $A = (1, 2)$, $B = (0, 1, 3)^\top$. The input $x = (1, -1)$ has $A x = -1$, so
-# $y = (1, -1, 0) + 2 \cdot (-1) \cdot (0, 1, 3) = (1, -3, -6)$. $W' = \begin{pmatrix} 1 & 0 \\ 2 & 5 \\ 7 & 13 \end{pmatrix}$, and 5 numbers are trained.
+# $y = (1, -1, 0) + 2 \cdot (-1) \cdot (0, 1, 3) = (1, -3, -6)$. $W' = \begin{pmatrix} 1 & 0 \\ 2 & 5 \\ 7 & 13 \end{pmatrix}$, and 5 parameters are trained.
 #
 # [[checked]] $W$ is frozen: return new tensors, and do not change the old ones. At the start $B$ is 0, and then nothing may change.
 #
 # [[hints]]
-# 1. Write the shapes of all four matrices below each other. Which axis has the size of the rank, and which one does it share with the input?
+# 1. Write the shapes of all four matrices below each other. Which axis of each thin matrix has the size of the rank, and which one fits the input?
 # 2. Two thin products, first with one matrix and then with the other. The factor belongs to the adapter and not to the frozen part.
 # 3. The rank is `len(a)`, and `b @ a` has the shape of the frozen matrix.
 
@@ -664,7 +664,7 @@ else:
 #    labels are near 50 %, so the measurement itself is in order (½). For the colleague to be right, the encoder must be ahead of random weights *and* of letter counts by more than the seeds differ, with shuffled labels at chance (½). That the
 #    encoder has learned nothing of stress does not follow: another layer, another pooling or fine-tuning may find it.
 # 2. **Signs** (1½): only column 4 has the same sign in all rows (½). Column 2 is well above ½ although its vectors know nothing, because each word keeps its own vector, and the probe learns the topics from the labels (½). With
-#    seed 3 alone one would have reported that random vectors, or counts, are better than learned ones (½).
+#    seed 3 alone you would have reported that random vectors, or counts, are better than learned ones (½).
 # 3. **Design** (2½, half a point each): what the output shows, a manner kept and an answer lost; many questions with known answers that are in no lesson, fixed beforehand, marked by content alone; the same questions
 #    with and without the adapter, paired, with an interval, and several sets of lessons or seeds; a control that separates manner and content, such as an adapter of eight lessons with the same answers in plain words; a result
 #    named in advance that leads to withdrawal.
