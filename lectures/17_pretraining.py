@@ -648,7 +648,7 @@ widgets.pattern_playground(drawn, 24, size=8, layers=2, yours=dict.fromkeys(draw
 # *5 minutes, or homework. One line suffices: a causal mask, or a key below `size`. What goes wrong: the prefix is allowed to see later positions.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# This lecture has no assignment. As a project of one page, improve the probe of section 6. Choose a layer and a pooling with only the 64 labels. Then say, with five seeds and intervals, whether it is better than
+# In the assignment [`pretraining.ipynb`](../exercises/pretraining/pretraining.ipynb) you write the masked objective, a probe with its controls, and a low-rank adapter by hand, which gives SmolLM2 a manner of speaking. As a project of one page, improve the probe of section 6. Choose a layer and a pooling with only the 64 labels. Then say, with five seeds and intervals, whether it is better than
 # ours, and than naive Bayes.
 
 # %% [markdown] slideshow={"slide_type": "skip"}

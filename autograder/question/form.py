@@ -17,12 +17,12 @@ from autograder.question.specification import Exercise
 COURSE = (
     *("ngrams", "subwords", "vectors", "backpropagation", "convolutions", "training"),
     *("recurrence", "gates", "decoding", "sequences", "attention", "self_attention", "positions", "transformer"),
-    *("translation", "efficient_attention", "modifications", "scale_and_insight"),
+    *("translation", "pretraining", "efficient_attention", "modifications", "scale_and_insight"),
     *("rewards", "memory", "compression", "features"),
 )
 """The course's own assignments, in the order in which they are met. To make yours one of them, add its name here."""
 ELECTIVE = (
-    *("convolutions", "positions", "translation", "efficient_attention", "modifications"),
+    *("convolutions", "positions", "translation", "pretraining", "efficient_attention", "modifications"),
     *("rewards", "memory", "compression", "features"),
 )
 """Of these the core of the course has one, whichever it is."""
