@@ -248,5 +248,5 @@ def check_logits(logits: object, tokens: Tensor, vocab_size: int) -> None:
     """Only their shape: one logit for every token of the vocabulary after every token read."""
     allowed = (*tokens.shape, vocab_size)
     if not isinstance(logits, Tensor) or logits.shape != allowed:
-        got = f"shape {tuple(logits.shape)}" if isinstance(logits, Tensor) else type(logits).__name__
-        raise ValueError(f"model must give logits of shape (batch, time, vocab_size) = {allowed}, got {got}")
+        shape = f"(batch, time, vocab_size) = {allowed}"
+        raise ValueError(f"model must give logits of shape {shape}, got {described(logits)}")

@@ -59,21 +59,9 @@ def minimum_bayes_risk(
 
     The paper samples without filters; they are those of `sample`. `utility` gets token ids, without <eos>.
     """
-    sampled: Any = sample(
-        model,
-        prompt,
-        max_new_tokens,
-        eos=eos,
-        state=state,
-        num_samples=num_samples,
-        temperature=temperature,
-        top_k=top_k,
-        top_p=top_p,
-        min_p=min_p,
-        typical_p=typical_p,
-        filters=filters,
-        generator=generator,
-    )
+    reshaped: Any = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p, "typical_p": typical_p}
+    options: Any = {"eos": eos, "state": state, "num_samples": num_samples, "filters": filters, "generator": generator}
+    sampled: Any = sample(model, prompt, max_new_tokens, **reshaped, **options)
     tree = SearchTree(len(prompt)) if trace else None
     ranked = []
     for row in range(len(prompt)):

@@ -26,7 +26,7 @@ so the penalty steers what is found, not how it is scored. With one group, or di
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal, SupportsIndex, overload
+from typing import SupportsIndex
 
 import torch
 from jaxtyping import Int
@@ -41,36 +41,6 @@ from nlmcore.language_model import LanguageModel, State, select
 Pick = Callable[[Tensor, Tensor, int], tuple[Tensor, Tensor]]
 """A seam for variants: (objective of every candidate (search, beam, vocab), searches (search), k) ->
 (flat indices of the k best (search, k), their objective). In plain beam search the objective is the log-probability."""
-
-
-@overload
-def beam_search(
-    model: LanguageModel,
-    prompt: Prompt,
-    max_new_tokens: Count,
-    *,
-    eos: SupportsIndex | None = None,
-    state: State = None,
-    beam_size: Size = 4,
-    length_penalty: float | int = 0.0,
-    num_hypotheses: Size | None = None,
-    trace: Literal[False] = False,
-) -> Ranked: ...
-
-
-@overload
-def beam_search(
-    model: LanguageModel,
-    prompt: Prompt,
-    max_new_tokens: Count,
-    *,
-    eos: SupportsIndex | None = None,
-    state: State = None,
-    beam_size: Size = 4,
-    length_penalty: float | int = 0.0,
-    num_hypotheses: Size | None = None,
-    trace: Literal[True],
-) -> tuple[Ranked, SearchTree]: ...
 
 
 @checked

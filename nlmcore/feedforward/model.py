@@ -38,7 +38,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from nlmcore.checks import Size, check_tokens, checked
+from nlmcore.checks import Size, check_tokens, checked, described
 
 
 class WindowLM(nn.Module, ABC):
@@ -64,8 +64,7 @@ class WindowLM(nn.Module, ABC):
         if state is None:
             state = tokens.new_zeros(shape)
         elif not isinstance(state, Tensor) or state.shape != shape:
-            got = tuple(state.shape) if isinstance(state, Tensor) else type(state).__name__
-            raise ValueError(f"state must have shape {shape}, (batch, window-1), got {got}")
+            raise ValueError(f"state must have shape {shape}, (batch, window-1), got {described(state)}")
         elif state.numel():
             check_tokens(state, self.vocab_size, "state")
         read = torch.cat([state, tokens], dim=1)  # (batch, window-1 + time)

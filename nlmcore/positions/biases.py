@@ -37,8 +37,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from nlmcore.checks import Size, checked
-from nlmcore.positions.checks import check_lengths
-from nlmcore.positions.relative import BiasedScores, K, Q, offsets
+from nlmcore.positions.relative import BiasedScores, K, Q, check_lengths, offsets
 
 
 @checked

@@ -61,11 +61,33 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from nlmcore.checks import Size, checked
-from nlmcore.positions.checks import check_lengths, check_pair, check_waves
-from nlmcore.positions.sinusoids import frequencies, waves
+from nlmcore.positions.sinusoids import check_waves, frequencies, waves
 
 Q = Float[Tensor, "batch head query d_head"]
 K = Float[Tensor, "batch kv_head key d_head"]
+
+
+def check_lengths(query_length: int, key_length: int) -> None:
+    """Queries are the last of the keys, so there are no more of them."""
+    if query_length > key_length:
+        raise ValueError(
+            "the queries are the last of the keys, so query_length must not exceed key_length,"
+            f" got {query_length} and {key_length}"
+        )
+
+
+def check_pair(q: Tensor, k: Tensor, n_heads: int, d_head: int) -> None:
+    """q (batch, n_heads, query, d_head) and k (batch, kv_head, key, d_head), queries at the end of the keys."""
+    if q.ndim != 4 or q.shape[1] != n_heads or q.shape[3] != d_head:
+        raise ValueError(f"q must have shape (batch, {n_heads}, query, {d_head}), got {tuple(q.shape)}")
+    if k.ndim != 4 or k.shape[0] != q.shape[0] or k.shape[3] != d_head or not k.shape[1] or n_heads % k.shape[1]:
+        raise ValueError(
+            f"k must have shape ({q.shape[0]}, kv_head, key, {d_head}) with a number of heads that divides {n_heads},"
+            f" got {tuple(k.shape)}"
+        )
+    if q.dtype != k.dtype:
+        raise TypeError(f"k must have the dtype of q, {q.dtype}, got {k.dtype}")
+    check_lengths(q.shape[2], k.shape[2])
 
 
 @checked

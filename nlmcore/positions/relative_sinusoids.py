@@ -18,9 +18,8 @@ import torch
 from torch import Tensor, nn
 
 from nlmcore.checks import Size, checked
-from nlmcore.positions.checks import check_waves
 from nlmcore.positions.relative import BiasedScores, K, Q, relative_shift
-from nlmcore.positions.sinusoids import frequencies, waves
+from nlmcore.positions.sinusoids import check_waves, frequencies, waves
 
 
 class SinusoidalDistances(BiasedScores):

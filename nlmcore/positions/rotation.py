@@ -22,8 +22,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from nlmcore.checks import Size, checked
-from nlmcore.positions.checks import check_waves
-from nlmcore.positions.sinusoids import frequencies
+from nlmcore.positions.sinusoids import check_waves, frequencies
 
 Layout = Literal["half", "interleaved"]
 PAIRS = "rotary positions rotate pairs of numbers"

@@ -5,7 +5,7 @@ Vectors are rows, as in the lectures. In all, weight_ih stacks the matrices W, e
 """
 
 from collections.abc import Callable
-from typing import cast
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -34,8 +34,7 @@ class RNNCell(Cell):
         self.activation = activation
         self.kernel = "rnn_tanh" if activation is torch.tanh else "rnn_relu" if activation is torch.relu else None
 
-    def step(self, projected: Tensor, state: AnyState, U: Tensor) -> tuple[CellState, Gates]:
-        h = cast(Tensor, state)
+    def step(self, projected: Tensor, h: Any, U: Tensor) -> tuple[CellState, Gates]:
         h = self.activation(torch.addmm(projected, h, U))  # `projected` is x_t W + b; (batch, hidden)
         return h, {"hidden": h}
 
@@ -67,8 +66,7 @@ class UGRNNCell(Cell):
         super().__init__(input_size, d_hidden, two_biases=False)
         nn.init.ones_(self.bias_ih[d_hidden:])  # b^G: σ(1) = 0.73 of the memory is kept at first
 
-    def step(self, projected: Tensor, state: AnyState, U: Tensor) -> tuple[CellState, Gates]:
-        h = cast(Tensor, state)
+    def step(self, projected: Tensor, h: Any, U: Tensor) -> tuple[CellState, Gates]:
         candidate, gate = torch.addmm(projected, h, U).chunk(2, 1)  # both equations in one product
         R, G = candidate.tanh(), gate.sigmoid()
         h = R + G * (h - R)  # = G h + (1 − G) R, with one product less
@@ -95,8 +93,7 @@ class GRUCell(Cell):
     blocks = ("reset", "update", "candidate")
     kernel = "gru"
 
-    def step(self, projected: Tensor, state: AnyState, U: Tensor) -> tuple[CellState, Gates]:
-        h = cast(Tensor, state)
+    def step(self, projected: Tensor, h: Any, U: Tensor) -> tuple[CellState, Gates]:
         sizes = (2 * self.d_hidden, self.d_hidden)  # of both gates, and of the candidate
         from_x, n_from_x = projected.split(sizes, 1)  # (batch, 2 · hidden) and (batch, hidden)
         from_h, n_from_h = torch.addmm(self.bias_hh, h, U).split(sizes, 1)

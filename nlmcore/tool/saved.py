@@ -32,7 +32,7 @@ import torch
 from torch import Tensor, nn
 
 from nlmcore.checks import checked, described
-from nlmcore.fast.weights import for_decoding
+from nlmcore.fast.weights import aliased, for_decoding
 from nlmcore.pretrained import gpt2_export, gpt2_weights
 from nlmcore.pretrained.byte_pairs import BytePairTokenizer
 from nlmcore.pretrained.weights import read_safetensors
@@ -173,13 +173,6 @@ def without_aliases(model: nn.Module) -> dict[str, Tensor]:
     """The state_dict, a parameter with several names under the first of them only: safetensors allows no two."""
     once = {name for name, _ in model.named_parameters()} | {name for name, _ in model.named_buffers()}
     return {name: tensor for name, tensor in model.state_dict().items() if name in once}
-
-
-def aliased(model: nn.Module, weights: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The same under all names."""
-    first: dict[int, str] = {}
-    names = {name: first.setdefault(id(p), name) for name, p in model.named_parameters(remove_duplicate=False)}
-    return weights | {name: weights[own] for name, own in names.items() if own in weights}
 
 
 def describe_adapter(adapter: LoRA) -> dict[str, Any]:

@@ -10,10 +10,9 @@ fit                                               the loop, with checkpoints and
 """
 
 from nlmcore.training.checkpoint import load_checkpoint, save_checkpoint
-from nlmcore.training.distillation import distillation_loss
 from nlmcore.training.history import History, Record
 from nlmcore.training.loop import fit
-from nlmcore.training.losses import Piece, evaluate, next_token_loss, teacher_forcing_loss
+from nlmcore.training.losses import Piece, distillation_loss, evaluate, next_token_loss, teacher_forcing_loss
 from nlmcore.training.muon import Muon, orthogonalised
 from nlmcore.training.optimisation import clip_gradients, cosine_schedule, decay_groups, noam_schedule
 from nlmcore.training.scheduled_sampling import (

@@ -14,6 +14,14 @@ A batch that `fit` and `evaluate` understand by themselves is
   a dictionary, dataclass or named tuple    whose fields are arguments of `teacher_forcing_loss`:
                                             tokens, targets, mask, source, source_mask
 For anything else, and for any other objective, a `loss` function says what to minimise.
+
+**Distillation**: a small model, the student, is trained on the probabilities of a large one, the teacher.
+
+    L = −T² · mean over positions of Σ_v p_v log q_v,    p = softmax(z_teacher / T),   q = softmax(z_student / T)
+
+Source: Hinton, Vinyals & Dean (2015, "Distilling the Knowledge in a Neural Network", section 2). The gradient of a
+cross-entropy at temperature T shrinks as 1/T²; the factor T² undoes it. Departs from the paper: nothing. Its second
+term, the loss on the text itself, is `next_token_loss`; add it if you want.
 """
 
 import dataclasses
@@ -25,7 +33,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from nlmcore.checks import check_tokens, checked
+from nlmcore.checks import Positive, check_tokens, checked
 from nlmcore.language_model import LanguageModel, State, call_model, check_model, evaluation_mode, map_leaves
 
 ADVICE = "; to train any other model give fit a loss, loss(model, batch) -> tensor"
@@ -70,6 +78,15 @@ def mean_loss(logits: Tensor, targets: Tensor, mask: Tensor | None) -> Tensor:
         wanted = wanted.masked_fill(~mask, -100)  # cross_entropy's own sign for "not counted"
     # (batch · time, vocab) and (batch · time): the mean over all targets that count, whichever text they are of.
     return F.cross_entropy(logits.flatten(0, 1), wanted.flatten(), ignore_index=-100)
+
+
+@checked
+def distillation_loss(
+    student: Float[Tensor, "batch time vocab"], teacher: Float[Tensor, "batch time vocab"], temperature: Positive = 1.0
+) -> Float[Tensor, ""]:
+    """In nats per position at T = 1. Both are logits; the teacher's log-probabilities do as well."""
+    p = (teacher / temperature).softmax(-1)
+    return -(temperature**2) * (p * (student / temperature).log_softmax(-1)).sum(-1).mean()
 
 
 class Piece(NamedTuple):

@@ -21,7 +21,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from nlmcore.attention.pooling import mean_pool
-from nlmcore.checks import Size, checked
+from nlmcore.checks import Size, checked, described
 from nlmcore.inspect import outputs
 from nlmcore.language_model import evaluation_mode
 
@@ -45,8 +45,8 @@ def states_of(
         raise ValueError(f"layer must be called while the model reads, but {layer!r} is not")
     states = seen[-1] if layer else last
     if not isinstance(states, Tensor) or states.ndim != 3 or states.shape[:2] != tokens.shape:
-        shape = tuple(states.shape) if isinstance(states, Tensor) else type(states).__name__
-        raise ValueError(f"layer must give states ({tokens.shape[0]}, {tokens.shape[1]}, d_model), got {shape}")
+        shape = (*tokens.shape, "d_model")
+        raise ValueError(f"layer must give states {shape}, got {described(states)}")
     return states
 
 

@@ -27,6 +27,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.nn.utils.rnn import pad_sequence
 
 from nlmcore.checks import Positive, Size, checked
 from nlmcore.language_model import State
@@ -70,9 +71,7 @@ def conversation(tokenizer: Any, messages: Sequence[Mapping[str, str]]) -> tuple
 
 def pad(conversations: Sequence[tuple[Sequence[int], Sequence[bool]]]) -> Answers:
     """One batch of pairs as `conversation` gives them; every token but the first is a target."""
-    longest = max(len(ids) for ids, _ in conversations)
-    ids = torch.tensor([[*ids, *[0] * (longest - len(ids))] for ids, _ in conversations])
-    mask = torch.tensor([[*mask, *[False] * (longest - len(mask))] for _, mask in conversations])
+    ids, mask = (pad_sequence([*map(torch.tensor, rows)], True) for rows in zip(*conversations, strict=True))
     return Answers(ids[:, :-1], ids[:, 1:], mask[:, 1:])
 
 

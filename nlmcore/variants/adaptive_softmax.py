@@ -29,7 +29,7 @@ from torch import Tensor, nn
 
 from nlmcore.checks import Size, check_sizes, checked
 from nlmcore.variants.factorised import FactorisedEmbedding
-from nlmcore.variants.shapes import Logits, Tokens, Vectors
+from nlmcore.variants.parts import Logits, Tokens, Vectors
 from nlmcore.variants.variant import Times
 
 

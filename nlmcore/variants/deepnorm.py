@@ -24,8 +24,7 @@ from torch import nn
 
 from nlmcore.transformer.block import PostNorm
 from nlmcore.transformer.config import initialise_normal
-from nlmcore.variants.parts import attentions
-from nlmcore.variants.shapes import Vectors
+from nlmcore.variants.parts import Vectors, attentions
 
 
 class DeepNorm(PostNorm):

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from nlmcore.checks import Size, checked
 from nlmcore.transformer.config import initialise_normal
-from nlmcore.variants.shapes import Logits, Tokens, Vectors
+from nlmcore.variants.parts import Logits, Tokens, Vectors
 
 
 class FactorisedEmbedding(nn.Module):

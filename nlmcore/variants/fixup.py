@@ -24,8 +24,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from nlmcore.transformer.config import initialise_normal
-from nlmcore.variants.parts import attentions
-from nlmcore.variants.shapes import Vectors
+from nlmcore.variants.parts import Vectors, attentions
 
 
 class Fixup(nn.Module):

@@ -20,7 +20,8 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.variants.shapes import Mask, Vectors, check_length, without_padding
+from nlmcore.positions.absolute import check_length
+from nlmcore.variants.parts import Mask, Vectors, without_padding
 
 
 def fourier(x: Float[Tensor, "*batch time d_model"]) -> Float[Tensor, "*batch time d_model"]:
@@ -42,7 +43,8 @@ class FourierMixing(nn.Module):
         self.max_length = c.max_length
 
     def forward(self, x: Vectors, mask: Mask = None) -> Vectors:
-        time = check_length(x, self.max_length)
+        time = x.shape[1]
+        check_length(0, time, self.max_length)
         whole = F.pad(without_padding(x, mask), (0, 0, 0, self.max_length - time))  # (batch, max_length, d_model)
         return fourier(whole)[:, :time] / math.sqrt(self.max_length * x.shape[-1])
 

@@ -23,8 +23,8 @@ from nlmcore.checks import Size, checked
 from nlmcore.transformer import DecoderStack, EncoderStack
 from nlmcore.transformer.block import build_stack
 from nlmcore.transformer.checks import encoder_only
+from nlmcore.variants.parts import Mask, Memories, Vectors, real_tokens
 from nlmcore.variants.sandwich import build_attention_layer, build_feed_forward_layer
-from nlmcore.variants.shapes import Mask, Memories, Vectors, real_tokens
 
 
 def pool(

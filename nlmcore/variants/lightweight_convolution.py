@@ -31,7 +31,8 @@ from torch import Tensor, nn
 from nlmcore.checks import Size, checked
 from nlmcore.convolutional import causal_inputs, gated_linear_unit
 from nlmcore.fast import Linear
-from nlmcore.variants.shapes import Mask, Vectors, without_padding
+from nlmcore.language_model import check_state
+from nlmcore.variants.parts import Mask, Vectors, without_padding
 
 
 class LightweightConvolution(nn.Module):
@@ -95,11 +96,7 @@ class CausalConvolution(LightweightConvolution):
         """
         v = gated_linear_unit(self.inner(x))
         shape = (len(v), self.size - 1, v.shape[2])
-        if state is not None and not isinstance(state, Tensor):
-            raise TypeError(f"state must be None or what an earlier call gave back, got {type(state).__name__}")
-        if state is not None and state.shape != shape:
-            raise ValueError(f"state must have shape {shape}, (batch, size - 1, width), got {tuple(state.shape)}")
-        past = v.new_zeros(shape) if state is None else state
+        (past,) = [v.new_zeros(shape)] if state is None else check_state(state, [shape], v.dtype)
         inputs, past = causal_inputs(v, past)
         return self._mix(v, inputs), past
 

@@ -21,8 +21,9 @@ from torch import nn
 
 from nlmcore.attention import Memory
 from nlmcore.checks import Size, checked
+from nlmcore.positions.absolute import check_length
 from nlmcore.transformer.config import build_cross_attention
-from nlmcore.variants.shapes import Mask, Vectors, check_length, real_tokens
+from nlmcore.variants.parts import Mask, Vectors, real_tokens
 
 
 class LinformerAttention(nn.Module):
@@ -41,7 +42,8 @@ class LinformerAttention(nn.Module):
         self.E, self.F = (nn.Parameter(torch.randn(k, c.max_length) / math.sqrt(c.max_length)) for _ in range(2))
 
     def forward(self, x: Vectors, mask: Mask = None) -> Vectors:
-        time, real = check_length(x, self.E.shape[1]), real_tokens(x, mask)
+        time, real = x.shape[1], real_tokens(x, mask)
+        check_length(0, time, self.E.shape[1])
         keys, values = self.attention.project_source(x)  # (batch, kv_head, time, d_head)
         if real is not None:
             keys, values = (part * real[:, None, :, None] for part in (keys, values))  # padding adds 0 to the sums

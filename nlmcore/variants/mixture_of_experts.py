@@ -43,8 +43,7 @@ from torch import Tensor, nn
 from nlmcore.checks import Positive, Size, check_fields, checked
 from nlmcore.transformer import FeedForward
 from nlmcore.transformer.block import last_matrices
-from nlmcore.variants.parts import stack_of_two_kinds
-from nlmcore.variants.shapes import Vectors
+from nlmcore.variants.parts import Vectors, stack_of_two_kinds
 
 
 def normal_noise(router: nn.Linear, x: Vectors) -> Float[Tensor, "batch time expert"]:

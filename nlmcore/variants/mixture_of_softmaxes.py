@@ -20,7 +20,7 @@ from torch import nn
 from nlmcore.checks import Size, checked
 from nlmcore.fast import Linear
 from nlmcore.transformer.config import build_output
-from nlmcore.variants.shapes import Logits, Vectors
+from nlmcore.variants.parts import Logits, Vectors
 
 
 class MixtureOfSoftmaxes(nn.Module):

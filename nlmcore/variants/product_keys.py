@@ -26,8 +26,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from nlmcore.checks import Size, checked
-from nlmcore.variants.parts import stack_of_two_kinds
-from nlmcore.variants.shapes import Vectors
+from nlmcore.variants.parts import Vectors, stack_of_two_kinds
 
 
 class ProductKeyMemory(nn.Module):

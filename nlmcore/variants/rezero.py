@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from nlmcore.transformer.block import PreNorm
-from nlmcore.variants.shapes import Vectors
+from nlmcore.variants.parts import Vectors
 
 
 class ReZero(PreNorm):

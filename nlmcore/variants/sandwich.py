@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from nlmcore.transformer import DecoderLayer, EncoderLayer
 from nlmcore.transformer.block import STACKS, last_matrices
-from nlmcore.variants.shapes import Mask, Vectors
+from nlmcore.variants.parts import Mask, Vectors
 
 
 class FeedForwardLayer(nn.Module):

@@ -43,8 +43,9 @@ from nlmcore.attention.cache import check_cache
 from nlmcore.attention.multi_head import Heads
 from nlmcore.checks import Count, Size, checked
 from nlmcore.fast import Linear
+from nlmcore.positions.absolute import check_length
 from nlmcore.transformer.block import build_stack
-from nlmcore.variants.shapes import Mask, Vectors, check_length, real_tokens
+from nlmcore.variants.parts import Mask, Vectors, real_tokens
 
 
 class SparseAttention(nn.Module):
@@ -86,7 +87,8 @@ class SparseAttention(nn.Module):
 
     def forward(self, x: Vectors, mask: Mask = None) -> Vectors:
         """mask (batch, 1, 1, time), True = a real token. Raises ValueError for a text longer than max_length."""
-        time, real = check_length(x, self.max_length), real_tokens(x, mask)
+        time, real = x.shape[1], real_tokens(x, mask)
+        check_length(0, time, self.max_length)
         few = min(self.n_global, time)  # a text may be shorter than its global tokens
         q, k, v = self._heads(self.attention.projection(x))
         # The global rows of this are thrown away in an encoder: a global query sees all, which the next lines do.
@@ -182,11 +184,11 @@ class CausalSparseAttention(SparseAttention):
         """
         q, k, v = self._heads(self.attention.projection(x))
         if state is None:
-            check_length(x, self.max_length)
+            check_length(0, x.shape[1], self.max_length)
             state = KeyValueCache.start(k, v)
         else:
             check_cache(state, None)
-            check_length(x, self.max_length, state.position)
+            check_length(state.position, x.shape[1], self.max_length)
             k, v, state = state.extend(k, v)
         if self.attention.recorder is not None:
             self.attention.recorder(self._weights(q, k, self.pattern(k.shape[2])[-x.shape[1] :]))

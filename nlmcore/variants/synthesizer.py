@@ -34,10 +34,12 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from nlmcore.attention import KeyValueCache, attend, window_mask
+from nlmcore.attention.cache import check_cache
 from nlmcore.attention.checks import check_mask
 from nlmcore.checks import Size, checked
 from nlmcore.fast import Linear
-from nlmcore.variants.shapes import Mask, Vectors
+from nlmcore.positions.absolute import check_length
+from nlmcore.variants.parts import Mask, Vectors
 from nlmcore.variants.variant import Times
 
 Queries = Float[Tensor, "batch head query d_head"]
@@ -173,8 +175,7 @@ class Synthesizer(nn.Module):
         return x.unflatten(-1, (-1, self.d_head)).transpose(1, 2)
 
     def _mix(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
-        if k.shape[2] > self.max_length:
-            raise ValueError(f"a text has at most max_length={self.max_length} positions here, got {k.shape[2]} tokens")
+        check_length(0, k.shape[2], self.max_length)
         scores = self.scores(q, k.shape[2])  # S, (1 or batch, head, query, key)
         if self.joined is not None:
             scores = self.joined(scores, q @ k.mT * self.d_head**-0.5)
@@ -202,12 +203,11 @@ class CausalSynthesizer(Synthesizer):
         Raises ValueError for more than max_length tokens in all, TypeError or ValueError for a state that is not one,
         or another model's.
         """
-        if state is not None and not isinstance(state, KeyValueCache):
-            raise TypeError(f"state must be None or the KeyValueCache of an earlier call, got {type(state).__name__}")
         q, k, v = self._project(x)
         if state is None:
             state = KeyValueCache.start(k, v)
         else:
+            check_cache(state, None)
             k, v, state = state.extend(k, v)
         time, past = x.shape[1], k.shape[2] - x.shape[1]
         return self._mix(q, k, v, window_mask(time, self.window, past, x.device)), state

@@ -22,7 +22,7 @@ from nlmcore.transformer import DecoderStack, EncoderStack
 from nlmcore.transformer.block import build_stack
 from nlmcore.transformer.checks import encoder_only
 from nlmcore.transformer.config import build_final_norm
-from nlmcore.variants.shapes import Mask, Vectors
+from nlmcore.variants.parts import Mask, Vectors
 
 
 class TransparentEncoder(EncoderStack):

@@ -28,7 +28,7 @@ from torch import Tensor, nn
 
 from nlmcore.positions import sinusoidal
 from nlmcore.transformer import DecoderStack
-from nlmcore.variants.shapes import Mask, Memories, Tokens, Vectors
+from nlmcore.variants.parts import Mask, Memories, Tokens, Vectors
 
 EPSILON = 0.01  # a position halts once it has spent 1 − ε
 

@@ -20,7 +20,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from nlmcore.transformer.block import last_matrices
-from nlmcore.variants.shapes import Vectors
+from nlmcore.variants.parts import Vectors
 
 
 class HeadByHead(nn.Linear):

@@ -12,8 +12,15 @@ Images are grey, brightness from 0 to 1. An encoder is called encoder(images, ma
 
 from nlmcore.vision.captioner import Captioner, ImageReader, doubly_stochastic
 from nlmcore.vision.convolution import ConvEncoder, convolve, max_pool
-from nlmcore.vision.patches import from_patches, to_patches
-from nlmcore.vision.transformer import ImageClassifier, PatchPredictor, VisionTransformer, hide_patches, patch_loss
+from nlmcore.vision.transformer import (
+    ImageClassifier,
+    PatchPredictor,
+    VisionTransformer,
+    from_patches,
+    hide_patches,
+    patch_loss,
+    to_patches,
+)
 
 __all__ = [
     "Captioner",
