@@ -13,8 +13,7 @@
 tensors, or a frozen dataclass of them, whose first dimension is the batch, so `select` can gather rows of
 any model's state, and beam search needs to know nothing of the model.
 
-**Hidden vectors** are optional. Most neural models can also be called in two halves, for code that needs few of the
-logits or the vectors themselves:
+**Hidden vectors** are optional. Most neural models can also be called in two halves:
 
     hidden, state = model.hidden_states(tokens, state)      (batch, time, d_model)
     logits = model.output(hidden)                           each position separately

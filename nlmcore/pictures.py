@@ -3,7 +3,7 @@
     History.plot().save("losses.svg")
     attention_picture(tape["layers.0.attention"][0, 0], tokenizer.pieces(ids)).save("attention.svg")
 
-In a notebook a picture at the end of a cell is shown. Blue on white and dashes, not hues, tell things apart.
+Blue on white and dashes, not hues, tell things apart.
 """
 
 import html

@@ -16,8 +16,7 @@ and ln B − β ln D. Intervals are those of the bootstrap (Efron 1979): the sam
 
 Departs from the papers: Hoffmann et al. start L-BFGS at each of 4,500 points; we compute the objective at a grid and
 start at the best few, and a bootstrap sample starts at the constants of all runs. We sum over runs and measure N and D
-from their geometric means, because a mean, whose gradients are tiny, made their optimiser stop early, and their
-constants leave A and α all but exchangeable (Besiroglu et al. 2024). Kaplan et al. do not say how they fitted.
+from their geometric means (Besiroglu et al. 2024 say why).
 """
 
 import math

@@ -10,7 +10,7 @@ from typing import Any
 
 from lectures.trained import SourceAndTarget
 from nlmcore.seq2seq import Seq2Seq
-from nlmcore.seq2seq.attention import DotScore
+from nlmcore.seq2seq.decoders import DotScore
 from torch import Tensor
 
 from lectures.recipes.numbers import BATCH, SHORT, WARM_UP, pairs_to_train_on, quality, sizes, training_facts

@@ -2,8 +2,8 @@
 
     ∂f/∂xᵢ ≈ (f(x + h eᵢ) − f(x − h eᵢ)) / 2h        the central difference; its error shrinks as h²
 
-Source: any text on numerical analysis. A large h errs by curvature, a small one by rounding; the cube root of the
-machine's precision, 1e-16^(1/3) ≈ 5e-6, balances the two.
+A large h errs by curvature, a small one by rounding; the cube root of the machine's precision, 1e-16^(1/3) ≈ 5e-6,
+balances the two.
 """
 
 from collections.abc import Callable, Sequence

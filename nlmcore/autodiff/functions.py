@@ -3,8 +3,7 @@
 `forward` computes and saves what `backward` will need; `backward` is given the upstream gradient, one entry per
 output, and returns upstream × local, one result per input. `Sigmoid.apply(x)` is differentiable, by our derivative.
 
-Source: the "forward/backward API" of CS231n and `torch.autograd.Function`; `torch.autograd.gradcheck` checks these as
-`check_gradient` checks a `Value`. Departs from the source: nothing.
+Source: CS231n and `torch.autograd.Function`; `torch.autograd.gradcheck` checks these. Departs from the source: nothing.
 """
 
 from typing import Any

@@ -9,8 +9,8 @@ notation of Stanford's CS231n: on every wire the value above and the gradient be
 Symbols: L is the value on which `backward` is called; upstream is ∂L/∂z, kept in `z.grad`;
 local is ∂z/∂x, kept in `z.local_gradients`, in the order of `z.inputs`.
 
-Departs from the source: a plain number in an expression is part of the operation, no node of its own.
-`1 + x` is one node "+1" with one edge, as circuits are drawn on the board.
+Departs from the source: a plain number in an expression is part of the operation, no node of its own. `1 + x` is one
+node "+1" with one edge.
 """
 
 import math

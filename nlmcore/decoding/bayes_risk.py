@@ -2,9 +2,8 @@
 
     h* = argmax_h  1/S * sum_s utility(h, y_s),      y_1 ... y_S ~ P(. | prompt)
 
-A model may spread its mass over a thousand good texts that agree with each other, while the single most probable
-one is odd (often empty). Samples vote: each is a candidate, and each is a reference for every candidate.
-Source: Eikema & Aziz (2020, "Is MAP Decoding All You Need?", their sampling-based minimum Bayes risk).
+The single most probable text may be odd (often empty). Samples vote: each is a candidate, and each is a reference for
+every candidate. Source: Eikema & Aziz (2020, "Is MAP Decoding All You Need?", their sampling-based minimum Bayes risk).
 Departs from the paper: the utility is yours to give (they use METEOR); the default is the F1 of shared words
 (`shared_words`), which needs no library.
 """

@@ -6,14 +6,13 @@
 Sources: Lowerre (1976); Sutskever, Vinyals & Le (2014, section 3.2) for neural models; length normalisation as
 in Wu et al. (2016, section 7), with their exponent alpha and without their (5 + |y|)/6.
 
-A text that ends in <eos> among the b best candidates is complete and is set aside; the next best candidates refill
-the beam, so b open texts are always extended (but a beam of 1 is greedy search). The search stops when no open text
-can still reach the best `num_hypotheses`, or at `max_new_tokens`, where open texts count as complete.
-Departs from the papers: Sutskever et al. let the beam shrink instead; the stopping rule is exact for every length
-penalty (`Complete.can_be_reached_from`).
+A text that ends in <eos> among the b best candidates is complete and is set aside; the next best candidates refill the
+beam. The search stops when no open text can still reach the best `num_hypotheses`, or at `max_new_tokens`, where open
+texts count as complete. Departs from the papers: Sutskever et al. let the beam shrink instead; the stopping rule is
+exact for every length penalty (`Complete.can_be_reached_from`).
 
-Diverse beam search: plain beams differ in a word or two at the end. Here the beam is split into G groups, and at every
-step each is penalised for the words that the earlier groups have chosen (the paper's Hamming diversity).
+Diverse beam search: the beam is split into G groups, and at every step each is penalised for the words that the earlier
+groups have chosen (the paper's Hamming diversity).
 
     Y^g_t = the b/G best of  objective(y) + ln P(w | y) - diversity * #{earlier groups' beams that chose w at t}
 

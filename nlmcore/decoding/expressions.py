@@ -11,8 +11,7 @@ Source: Brzozowski (1964), "Derivatives of regular expressions". Departs from th
 because a token may end inside a character.
 
 The syntax is that of Python's `re`, with re.ASCII, for a match of the whole text: characters, sets like `[a-z_]`, `.`
-and `\\d`, groups, `|`, and `* + ? {m} {m,} {m,n}`. Everything else is refused: anchors, backreferences, look-around,
-lazy and possessive repeats, flags.
+and `\\d`, groups, `|`, and `* + ? {m} {m,} {m,n}`. Everything else is refused.
 """
 
 import re

@@ -1,9 +1,8 @@
 """From a distribution to a token: filters, pure functions that reshape logits, and one table of them, `FILTERS`.
 
 Each keeps the shape (row, vocab) and sets what it drops to -inf; none renormalises, since softmax does. They apply in
-the table's order, each to what the previous one has left. Their names are arguments of `sample`, `stream`,
-`speculative_sample`, `minimum_bayes_risk` and `reshape`, and so is `filters`, any further functions logits -> logits,
-which apply last: a new sampler is one function.
+the table's order, each to what the previous one has left. `filters` are further functions logits -> logits, which apply
+last.
 
 Sources: temperature, Ackley, Hinton & Sejnowski (1985); top-k, Fan, Lewis & Dauphin (2018, "Hierarchical Neural
 Story Generation"); nucleus, Holtzman et al. (2020, "The Curious Case of Neural Text Degeneration", section 3.1);

@@ -1,7 +1,7 @@
 """How every algorithm asks a model what comes next: a checked request, evaluation mode, log-probabilities.
 
-Algorithms run under `torch.no_grad`, not `inference_mode`: a buffer that a model builds at its first call (a table of
-positions) would otherwise be an inference tensor, and the model could not be trained afterwards.
+Algorithms run under `torch.no_grad`, not `inference_mode`: a table that a model builds at its first call must serve
+training too.
 """
 
 import math

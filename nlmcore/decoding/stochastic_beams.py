@@ -1,9 +1,9 @@
 """Stochastic beam search: k different texts, sampled from the model *without replacement*, in one beam search.
 
-Gumbel-max: argmax_y (ln P(y) + noise_y) is a sample of P if the noise is Gumbel; the k highest are k samples
-without replacement. There are too many texts to perturb each, but the highest perturbed value G of a subtree is
-itself Gumbel around the subtree's log-probability phi. So sample from the root down: given the parent's G_S, its
-children's values are Gumbel(phi_child), conditioned on their maximum being G_S,
+Gumbel-max: argmax_y (ln P(y) + noise_y) is a sample of P if the noise is Gumbel; the k highest are k samples without
+replacement. The highest perturbed value G of a subtree is itself Gumbel around the subtree's log-probability phi. So
+sample from the root down: given the parent's G_S, its children's values are Gumbel(phi_child), conditioned on their
+maximum being G_S,
 
     Z = max_i G_i,    G~_i = -ln( exp(-G_S) - exp(-Z) + exp(-G_i) ),
 

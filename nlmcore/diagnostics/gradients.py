@@ -5,11 +5,11 @@
     ‖Π_j J_j‖ ≤ Π_j ‖J_j‖                  the bound of section 2.1
 
 Pascanu, Mikolov & Bengio (2013), "On the difficulty of training recurrent neural networks", section 2: the product
-vanishes or explodes exponentially in T − t. Autograd measures the gradient and each factor, for any cell. x_t is the
-input, for a language model the embedding of token t. A state of several tensors (an LSTM's h and c) is one vector.
+vanishes or explodes exponentially in T − t. x_t is the input, for a language model the embedding of token t. A state of
+several tensors (an LSTM's h and c) is one vector.
 
-Norms of Jacobians are spectral: the largest singular value, how much the most favoured direction is stretched. For a
-vanilla network J_j = diag(1 − h_j²) U: with ‖U‖ < 1 the gradient must vanish; with ‖U‖ > 1 it may explode. Departs
+Norms of Jacobians are spectral. For a vanilla network J_j = diag(1 − h_j²) U: with ‖U‖ < 1 the gradient must vanish;
+with ‖U‖ > 1 it may explode. Departs
 from the paper: nothing.
 """
 

@@ -2,8 +2,8 @@
 
     h_t ≈ U h_{t-1}  for small h, so  ∂h_T/∂h_t ≈ U^{T−t}:  it vanishes if every |λ| < 1 and explodes if one is > 1
 
-Pascanu, Mikolov & Bengio (2013), section 2.1. `rescale` sets the largest |λ| (the spectral radius), as echo
-state networks do (Jaeger 2001), to see both. Departs from the papers: nothing.
+Pascanu, Mikolov & Bengio (2013), section 2.1. `rescale` sets the largest |λ| (the spectral radius), as echo state
+networks do (Jaeger 2001). Departs from the papers: nothing.
 """
 
 import math

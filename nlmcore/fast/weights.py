@@ -1,8 +1,7 @@
 """Given weights into a module without initialising it first, and stored so that one token is decoded soonest.
 
 **Without initialising.** `filled` builds a module on PyTorch's device "meta", where tensors have shapes but no values;
-the module then takes the given tensors, in their layout. Initialisation is skipped: on "meta" it would do nothing, but
-PyTorch imports 800 modules, for a second, to do it.
+the module then takes the given tensors. Nothing is initialised: on "meta" that would only import 800 modules.
 
 **Stored (in, out).** y = x Wᵀ, W (out, in). For one token, reading W once takes the time. Stored (out, in), as PyTorch
 creates it, every output is a dot product to be summed; stored (in, out), every input adds a multiple of one long row to

@@ -24,11 +24,8 @@ Symbols:    paper                   lectures (x=[x₁,x₂,x₃])     here
             U, b                    W, b₂                       output         (vocab, d_hidden)
             W, direct connections   –                           direct         (vocab, window · d_embedding), or None
 
-Concatenated, every pair of positions and features meets in a hidden unit, and H grows with the window. Averaged, the
-order of the words is lost, and H is (d_hidden, d_embedding) for any window.
-
-Departs from the papers: the oldest word comes first in x (Bengio's comes last), so that a window reads like the text;
-before the text there is id 0, whose embedding is learned like any other; the average predicts a word, not a class.
+Departs from the papers: the oldest word comes first in x (Bengio's comes last); before the text there is id 0, whose
+embedding is learned like any other; the average predicts a word, not a class.
 """
 
 from abc import ABC, abstractmethod

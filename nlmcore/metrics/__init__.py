@@ -6,7 +6,6 @@
 
 from nlmcore.metrics.bleu import corpus_bleu, tokenize_13a
 from nlmcore.metrics.edits import edit_distance, error_rate, sequence_error_rate
-from nlmcore.metrics.intervals import bootstrap_interval, mean_interval
 from nlmcore.metrics.likelihood import (
     Likelihood,
     bits_per_character,
@@ -15,6 +14,7 @@ from nlmcore.metrics.likelihood import (
     perplexity,
     secret_rank,
 )
+from nlmcore.metrics.significance import bootstrap_interval, mean_interval
 
 __all__ = [
     "Likelihood",

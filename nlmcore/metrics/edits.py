@@ -6,8 +6,7 @@ Source: Levenshtein (1966); the table is Wagner & Fischer (1974).
 
     error rate = Σ d(hypothesis, reference) / Σ length of reference
 
-Over phonemes this is the phoneme error rate, over words the word error rate of speech recognition, over
-characters the character error rate. It can exceed 1.
+Over phonemes, words or characters; it can exceed 1.
 """
 
 from collections.abc import Sequence

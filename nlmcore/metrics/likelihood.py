@@ -6,9 +6,8 @@ Source: Jelinek, Mercer, Bahl & Baker (1977); Jurafsky & Martin (2024), section 
     bits per character = -1/C  Σ log2 P(w_t | w_1 ... w_{t-1})              C the characters that they spell
 
 The first token of a row is read, not predicted, so begin rows with `<bos>` if every word should count. Perplexities
-compare only over the same tokens; bits per character compare across tokenizers. A text without a real token counts
-for nothing, as in every loss (`nlmcore.training.losses`); a mean over no prediction at all is refused with ValueError.
-Departs from the source: nothing.
+compare only over the same tokens; bits per character compare across tokenizers. A mean over no prediction at all is
+refused with ValueError. Departs from the source: nothing.
 
 **Exposure**: how well does a model know a secret that it may have been trained on?
 

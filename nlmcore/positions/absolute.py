@@ -56,8 +56,8 @@ class LearnedPositions(PositionsByTable):
 class NoPositions(nn.Module):
     """x as it is, of any length.
 
-    For positions inside attention (rotary, ALiBi, …). A causal model learns some order even without any: token t can
-    count the t tokens that it sees (Haviv et al. 2022). Without a causal mask a text is a bag of words.
+    A causal model learns some order even so: token t can count the t tokens that it sees (Haviv et al. 2022). Without a
+    causal mask a text is a bag of words.
     """
 
     @checked

@@ -8,8 +8,7 @@
 A model trained on short texts can read longer ones. For head counts that are not powers of two, slopes as in the
 authors' code: those of the next lower power, then every second of twice that.
 
-Departs from the paper: it is for causal models; where a query may look ahead, the same |i − j| counts (as the
-authors suggest for encoders in their repository).
+Departs from the paper: it is for causal models; where a query may look ahead, the same |i − j| counts.
 
 **T5's relative bias**: one learned number per head and bucket of distances.
 

@@ -10,12 +10,10 @@
 Each bit of a counter is a switch that flips half as often as the previous one; a sinusoid is a smooth switch, and the
 cosine next to it says which way it is moving.
 
-Adding is the special case W_x = W_p = I of the concatenation, which can learn to add or to keep the two apart, at the
-price of one matrix. A linear layer of a sum, A (x + p) = A x + A p, is a concatenation whose halves share A.
+Adding is the special case W_x = W_p = I of the concatenation.
 
 Departs from the papers: nothing (the authors' own code of 2017 lays all sines before all cosines). From the lecture:
-e(w); pos(t) itself is wider than e(w); we mix it back to d_model, so that the blocks keep their width. The lowest bit
-of the counter is on the left, like the fastest sinusoid; `binary_counter(length).flip(1)` is the usual notation.
+e(w); pos(t) itself is wider than e(w); we mix it back to d_model, so that the blocks keep their width.
 """
 
 import math

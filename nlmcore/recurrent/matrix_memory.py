@@ -30,7 +30,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.attention.checks import check_text
+from nlmcore.attention.multi_head import check_text
 from nlmcore.checks import Size, checked
 from nlmcore.fast import Linear
 from nlmcore.language_model import check_state

@@ -7,9 +7,8 @@
 A language model cannot be bidirectional: the backward cell has read the token that the model should predict.
 
 `Cell.through_time` is the loop over time. With `fused=True`, PyTorch's kernels run over the cells' parameters instead,
-with equal outputs and gradients, if there is a kernel, no hook listens to the cells nor anybody to their gates, and the
-text has more than one token: oneDNN packs an LSTM's weights in every call, so for a single token the cell is up to 16
-times as fast (512 units).
+with equal outputs and gradients, unless a hook listens to the cells or the text has one token, which the cell reads
+faster.
 
 Departs from the papers: dropout is only between layers (Zaremba, Sutskever & Vinyals 2014), as in torch.nn.
 """

@@ -11,14 +11,14 @@
 
 **GPT-2's shape** is a `TransformerLM` of layer norm before each sublayer, learned positions, biases and a plain
 feed-forward network, as the default configuration is; any part that differs, Llama's or one of `nlmcore.variants`, has
-no name in GPT-2's config.json, and such a folder is read here alone. tokenizer.json is written for byte pairs, where
-the library `tokenizers` is installed: Hugging Face has nothing that does what `CharTokenizer` and `WordTokenizer` do.
+no name in GPT-2's config.json, and such a folder is read here alone. tokenizer.json is written for byte pairs alone,
+where the library `tokenizers` is installed.
 
 **An adapter** (`nlmcore.transfer.LoRA`) is saved as A and B alone, a thousandth of its model; it is loaded onto that
 model: `load_model("mine", base=smollm2())`. The file knows a digest of a matrix, so another model is refused.
 
 Source: safetensors (Hugging Face), a format that holds numbers and runs nothing; the JSON can name only layers and
-functions of tensors that `nlmcore` and `torch` have (`nlmcore.transformer.names`). No paper describes them.
+functions of tensors that `nlmcore` and `torch` have (`nlmcore.transformer.names`).
 """
 
 import hashlib

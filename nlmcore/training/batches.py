@@ -1,8 +1,6 @@
 """Batches in an order that can be replayed, epoch after epoch: an exact resume needs the same random numbers.
 
-Shuffling and cutting the data uses the same global generators as dropout; if both took turns on them, a resumed run
-could not replay the data without replaying the dropout in between. So batches have their own random state: `fit`
-lends the global generators to the data while it makes a batch.
+`fit` lends the global generators to the data while it makes a batch.
 """
 
 import random

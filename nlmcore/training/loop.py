@@ -26,11 +26,9 @@ from torch import nn
 from nlmcore.checks import Amount, Size, checked, described
 from nlmcore.language_model import evaluation_mode
 from nlmcore.training.batches import BatchStream, RandomState
-from nlmcore.training.checkpoint import Run, load_run, save_run
-from nlmcore.training.history import History, Record, Stopped
-from nlmcore.training.losses import evaluate, scorer, to_device
+from nlmcore.training.checkpoint import History, Record, Run, Stopped, load_run, save_run
+from nlmcore.training.losses import detach, evaluate, scorer, to_device
 from nlmcore.training.optimisation import clip_gradients, decay_groups
-from nlmcore.training.through_time import detach
 
 
 @checked

@@ -3,11 +3,9 @@
     h⁰ = norm(E[tokens] + positions),   h^l = block_l(h^{l−1}, mask)
     P(w_t | the text with w_t hidden) = softmax(LN(φ(h_t W + b)) Eᵀ + c)          Devlin et al. (2019), section 3.1
 
-Source: Vaswani et al. (2017), section 3.1 (encoder); Devlin et al. (2019), section 3. MiniLM has the same shape. In a
-text that is all padding attention adds nothing, and its vectors are finite.
-
-A masked language model has no distribution over texts, so it is no language model in this course's sense. The layer
-φ(h W + b) with its norm, and the shift c, are in the authors' code; the paper prints only the softmax.
+Source: Vaswani et al. (2017), section 3.1 (encoder); Devlin et al. (2019), section 3. MiniLM has the same shape. A
+masked language model has no distribution over texts, so it is no language model in this course's sense. The layer φ(h W
++ b) with its norm, and the shift c, are in the authors' code; the paper prints only the softmax.
 
 Departs from BERT: pre-norm and no norm of the embeddings, unless the configuration says otherwise; no segment
 embedding (a text of one segment always adds the same vector, so `nlmcore.pretrained` folds it into the positions); no
@@ -19,7 +17,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from nlmcore.attention.checks import check_token_mask
+from nlmcore.attention.masks import check_token_mask
 from nlmcore.checks import check_tokens, checked
 from nlmcore.transformer.config import TransformerConfig
 from nlmcore.transformer.from_torch import config_of_stack, copy_stack

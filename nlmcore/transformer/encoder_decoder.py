@@ -6,9 +6,6 @@
 
 Source: Vaswani et al. (2017), section 3. The target is read shifted by one: `<bos>` first.
 
-`encode` computes every decoder layer's keys and values of the source once: O(n + m) steps for n source and m target
-tokens, each of the m attending to n keys.
-
 Departs from the paper: as the configuration says. The paper's own: norm_position="post", scale_embeddings=True,
 positions=SinusoidalPositions, feed_forward=partial(FeedForward, activation=relu), and one vocabulary, whose matrix
 serves encoder, decoder and softmax. `config.initialise` sets all weights, the encoder's too, unless it was passed in.

@@ -9,11 +9,11 @@ The vocabulary is cut into clusters V_1, V_2, …, the most frequent tokens firs
     head   = softmax over V_1 and one class for each further cluster
     tail_i = softmax of h B_iᵀ A_iᵀ over V_i
 
-Where d_i = d_model there is no B_i; "without projection" has none at all. The adaptive softmax saves operations in
-training, which needs one P per position: `adaptive_loss` scores V_i only where a token of V_i follows. The rule here is
-that of Narang et al. (2021): clusters of 2,500, 6,000 and 23,628 tokens in 32,128, and d_i = d_model, d_model / 3,
-d_model / 12. Ids must run from frequent to rare, as those of a `WordTokenizer` do after its special tokens.
-`AdaptiveSoftmax` returns ln P, which may be used as logits: it is its own log-softmax.
+Where d_i = d_model there is no B_i; "without projection" has none at all. In training `adaptive_loss` scores V_i only
+where a token of V_i follows. The rule here is that of Narang et al. (2021): clusters of 2,500, 6,000 and 23,628 tokens
+in 32,128, and d_i = d_model, d_model / 3, d_model / 12. Ids must run from frequent to rare, as those of a
+`WordTokenizer` do after its special tokens. `AdaptiveSoftmax` returns ln P, which may be used as logits: it is its own
+log-softmax.
 
 Departs from the papers: Baevski & Auli have d_model, d_model / 4, d_model / 16 (`narrowing=(1, 4, 16)`) and a B_1; in
 Grave et al. the embedding has separate matrices; Narang's code has a fourth cluster for T5's 128 sentinels.

@@ -10,8 +10,7 @@
     encoder of N, beside a decoder of M        0.81 (N⁴ M)^(1/16)   0.87 (N⁴ M)^(−1/16)
     decoder of M                               (3 M)^(1/4)          (12 M)^(−1/4)
 
-A step of gradient descent then changes the output by an amount that does not grow with the depth (section 4). α and β
-need the depth of both sides, so they are set with the first weights.
+α and β need the depth of both sides, so they are set with the first weights.
 
 Departs from the paper: embeddings start from N(0, 0.02²), as everywhere here.
 """

@@ -12,9 +12,8 @@
              x ← x + LN(h W1 · σ(h W1)) W2                                      W1 to d_ff
 
 So, Liang & Le (2019), figure 3. The subscript is the width of a convolution; pad appends zeros to a vector until it is
-as wide as the other term. Their windows are centred on a token in the encoder, and end
-at it in the decoder. One cell is as deep as two layers, so there are half as many. A language model has the decoder's
-cell without cross-attention.
+as wide as the other term. Their windows are centred on a token in the encoder, and end at it in the decoder. A language
+model has the decoder's cell without cross-attention.
 
 **A separable convolution**, sep: first the neighbours of each channel by itself, then the channels of each position.
 

@@ -8,7 +8,7 @@ The rule here is d_model / 6, since Narang et al. (2021), appendix B, have inner
 Symbols: A is `narrow`, B is `widen` (stored transposed).
 
 Departs from the papers: first weights of both factors are N(0, s²) with s⁴ · inner = 0.02², so that E starts with the
-usual variance (two factors of 0.02 would make vectors ten times too short).
+usual variance.
 """
 
 import math

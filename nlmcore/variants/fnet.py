@@ -4,12 +4,10 @@
 
 It has no parameters and takes N log N operations. Its weights depend on positions, whatever the words are, so a text
 has at most max_length tokens; and they cannot hide the future, so a decoder keeps its attention (`parts.in_encoder`).
-There are no scores of pairs for a bias by distance, so the row adds sinusoids to the embeddings.
 
 Departs from the paper: positions (theirs are learned). The sum is divided by √(max_length · d_model), so that a layer
 keeps the length of its input; theirs is followed by a norm instead. Padding counts as zero, and a text shorter than
-max_length is padded with zeros, since a transform of the text's own length would let padding change every frequency. So
-it always takes the operations of max_length positions.
+max_length is padded with zeros.
 """
 
 import math

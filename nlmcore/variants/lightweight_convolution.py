@@ -8,7 +8,7 @@
     dynamic        w_t = v_t W^Q: each token makes its own kernel
 
 In an encoder the kernel is centred: v_{t − k + j} is v_{t − ⌈(k + 1) / 2⌉ + j}. Padding, and anything beyond the ends
-of a text, is zero. In training some weights are dropped after the softmax (the paper's DropConnect).
+of a text, is zero.
 
 Symbols: W^I and W^O are `inner` and `output`; w, or W^Q, is `kernel`.
 
@@ -31,7 +31,6 @@ from torch import Tensor, nn
 from nlmcore.checks import Size, checked
 from nlmcore.convolutional import causal_inputs, gated_linear_unit
 from nlmcore.fast import Linear
-from nlmcore.language_model import check_state
 from nlmcore.variants.parts import Mask, Vectors, without_padding
 
 
@@ -96,8 +95,11 @@ class CausalConvolution(LightweightConvolution):
         """
         v = gated_linear_unit(self.inner(x))
         shape = (len(v), self.size - 1, v.shape[2])
-        (past,) = [v.new_zeros(shape)] if state is None else check_state(state, [shape], v.dtype)
-        inputs, past = causal_inputs(v, past)
+        if state is not None and not isinstance(state, Tensor):
+            raise TypeError(f"state must be None or what an earlier call gave back, got {type(state).__name__}")
+        if state is not None and state.shape != shape:
+            raise ValueError(f"state must have shape {shape}, (batch, size - 1, width), got {tuple(state.shape)}")
+        inputs, past = causal_inputs(v, v.new_zeros(shape) if state is None else state)
         return self._mix(v, inputs), past
 
 

@@ -2,13 +2,12 @@
 
     head_i = softmax(Q_i (E K_i)ᵀ / √d_head) F V_i,   E, F (k, n)      Wang et al. (2020), section 4
 
-In trained models the matrix softmax(Q Kᵀ) is nearly of low rank (section 3), so k may be small and need not grow with
-n: 128 for their n of 512, a quarter, which is the rule here. All heads of a layer share E and F ("headwise", section
-4), which start at N(0, 1 / n), so that a mixed key is as long as a key.
+k may be small: 128 for their n of 512, a quarter, which is the rule here. All heads of a layer share E and F
+("headwise", section 4), which start at N(0, 1 / n), so that a mixed key is as long as a key.
 
 E and F belong to positions, so a text has at most max_length tokens, and they cannot hide the future, so a decoder
-keeps its attention (`parts.in_encoder`). There are no scores of pairs for a bias by distance, so the row adds sinusoids
-to the embeddings. Padding is left out of the sums, so real tokens get the vectors of the text without it.
+keeps its attention (`parts.in_encoder`). Padding is left out of the sums, so real tokens get the vectors of the text
+without it.
 
 Departs from the paper: first weights, and positions (theirs are learned).
 """

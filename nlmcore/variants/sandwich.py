@@ -3,9 +3,9 @@
     s^k (s f)^(n − k) f^k                                 Press, Smith & Levy (2020), section 4
 
 s is self-attention, f a feed-forward network, each around the residual pathway; k = 0 is the usual order of n layers.
-In the paper's language model of n = 16 layers, k = 6 was best: 3/8 of n, the rule here. The paper reports gains in
-language modelling, but none in translation. Cross-attention c follows self-attention: (s c)^k (s c f)^(n − k) f^k.
-Section 3 shuffles s and f at random: `stack=partial(build_order, letters="sffsfs")` has any order and number of them.
+In the paper's language model of n = 16 layers, k = 6 was best: 3/8 of n, the rule here. Cross-attention c follows
+self-attention: (s c)^k (s c f)^(n − k) f^k. Section 3 shuffles s and f at random: `stack=partial(build_order,
+letters="sffsfs")` has any order and number of them.
 
 Departs from the paper: nothing.
 """

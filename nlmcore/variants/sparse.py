@@ -6,23 +6,20 @@
     causal        the same, and only if j ≤ i; random blocks are drawn among the earlier ones
 
 The first tokens are global. In Longformer they have separate projections, for their queries and for the keys and values
-that these queries see; other queries see the usual key of a global token. BigBird has one projection for all tokens.
-So has a causal Longformer, whose global queries see each other only; the paper's own language model, section 4, has
-windows only (`n_global=0`).
+that these queries see; other queries see the usual key of a global token. BigBird has one projection for all tokens. So
+has a causal Longformer.
 
 Sizes unless given, by the ratios of the papers, both of 4096 tokens: w = max_length / 8 (theirs 512) and one global
 token; blocks of max_length / 64 (theirs 64 tokens), of which each sees two global, three neighbours and three drawn.
 
-**What is computed.** No matrix (n, n). The text is cut into blocks, of BigBird's size or of w/2; a block gathers the
-keys of c blocks and the g global tokens, and its queries score them all: g + c · block scores each, c = 3 for
-Longformer and 6 for BigBird (2 and 5 if causal), and n for a global query of an encoder. `scores(n)` is their sum;
-`pattern(n).sum()` counts the pairs of the equations, for Longformer two thirds of it, because the corners of three
-blocks lie outside the window. On one core, d_model 96, six heads, n = max_length = 4096, a layer takes 84 ms
-(Longformer) or 49 ms (BigBird), causal 41 ms (either), full attention 160 ms; at n = 1024 all take 5 to 13 ms.
+**What is computed.** No matrix (n, n). The text is cut into blocks; a block gathers the keys of c blocks and the g
+global tokens, and its queries score them all: g + c · block scores each, c = 3 for Longformer and 6 for BigBird (2 and
+5 if causal), and n for a global query of an encoder. `scores(n)` is their sum; `pattern(n).sum()` counts the pairs of
+the equations.
 
 A language model has the causal pattern, and its state is all keys and values, since a random block may lie far back. In
 the papers' encoder-decoders the decoder keeps its full attention, and so it does here; `attention_positions` act only
-there. For a language model with just a window, `TransformerConfig` has `window`.
+there.
 
 Departs from the papers: positions, in the rows of the catalogue, are sinusoids (theirs are learned); random blocks are
 drawn once per layer, for max_length positions and all heads, and kept with the weights, so a shorter text has fewer;

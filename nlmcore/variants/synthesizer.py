@@ -11,8 +11,8 @@
     plus alpha          α S + (1 − α) q_t · k_s / √d_head   α = σ(a), a = 0 at the start
 
 S is for max_length positions. T5's bias is added to it as to other scores. A random S has neither queries nor keys, a
-dense one has queries, "plus" both. The rows of Narang et al. (2021), table 1, have 8 heads of 128 and not 12 of 64, the
-default of their code, which gives all seven the parameters printed there. Its "factorized" is factorised random.
+dense one has queries, "plus" both. The rows of Narang et al. (2021), table 1, have 8 heads of 128 and not 12 of 64. Its
+"factorized" is factorised random.
 
 Symbols: R is `table`, R1 and R2 are `queries` and `keys`; W2 is `outer`, W_A and W_B are `block` and `within`; α is the
 sigmoid of `alpha`.
@@ -35,7 +35,7 @@ from torch import Tensor, nn
 
 from nlmcore.attention import KeyValueCache, attend, window_mask
 from nlmcore.attention.cache import check_cache
-from nlmcore.attention.checks import check_mask
+from nlmcore.attention.masks import check_mask
 from nlmcore.checks import Size, checked
 from nlmcore.fast import Linear
 from nlmcore.positions.absolute import check_length

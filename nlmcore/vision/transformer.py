@@ -4,8 +4,7 @@
     h⁰ = [x_class; p_1 E; …; p_N E] + positions,   h^l = block_l(h^{l−1}),   class from LN(h^L)_0
                                         Dosovitskiy et al. (2021), equations 1 to 4
 
-A word's embedding is a row of a matrix, which is its one-hot vector times that matrix; a patch's is its pixels times
-a matrix, so `TransformerConfig.embedding` is a linear map here and nothing else in the encoder changes.
+`TransformerConfig.embedding` is a linear map of pixels here, and nothing else in the encoder changes.
 
 **Pretraining without labels** (section 4.6, as in BERT): hide some patches, predict their pixels.
 

@@ -21,8 +21,15 @@ from tqdm import tqdm
 
 from nlmcore.checks import Probability, Range, Size, check_sizes, checked, described
 from nlmcore.word2vec.objective import cbow_gradient, cbow_loss, skipgram_gradient, skipgram_loss
-from nlmcore.word2vec.sampling import Blocks, keep_probability, mean_pairs, noise_distribution, sample, sample_blocks
-from nlmcore.word2vec.text import read
+from nlmcore.word2vec.sampling import (
+    Blocks,
+    keep_probability,
+    mean_pairs,
+    noise_distribution,
+    read,
+    sample,
+    sample_blocks,
+)
 from nlmcore.word2vec.vectors import analogy, nearest
 
 Word = int | str
