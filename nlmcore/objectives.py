@@ -18,7 +18,7 @@ What a position may attend to is a mask of `nlmcore.attention`, and tells the fi
 real token (None: all are); the input is unchanged.
 
 Departs from the papers: BERT guesses exactly 15 % of a text, here each token with probability .15. T5 packs its texts
-to one length; here they are padded with 0 on the right.
+to one length.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """A scalar that remembers how it was computed, and so knows its gradient.
 
-Source: reverse-mode differentiation (Linnainmaa 1970; Rumelhart, Hinton & Williams 1986), in the circuit
-notation of Stanford's CS231n: on every wire the value above and the gradient below.
+Source: reverse-mode differentiation (Linnainmaa 1970; Rumelhart, Hinton & Williams 1986), in the circuit notation of
+Stanford's CS231n.
 
     z = f(x, y)            forward: compute z and the local gradients ∂z/∂x and ∂z/∂y
     ∂L/∂x += ∂L/∂z ∂z/∂x   backward: each operand gets upstream × local, and adds up what it gets

@@ -23,9 +23,8 @@ PAD, BOS, EOS = 0, 1, 2
 class StreamBatches:
     """(inputs, targets) of shape (batch, length), contiguous along each row from batch to batch; the last is shorter.
 
-    Every token but the `len(tokens) - 1` modulo `batch_size` last ones is read. `batches[i]` gives batch i at
-    once, so training can go on from any of them; to iterate is to read the text once more. Rows shorter than
-    `length` are one batch, as short as they are.
+    Every token but the `len(tokens) - 1` modulo `batch_size` last ones is read. `batches[i]` gives batch i at once, so
+    training can go on from any of them; to iterate is to read the text once more.
     """
 
     @checked

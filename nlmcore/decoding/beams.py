@@ -16,10 +16,9 @@ groups have chosen (the paper's Hamming diversity).
 
     Y^g_t = the b/G best of  objective(y) + ln P(w | y) - diversity * #{earlier groups' beams that chose w at t}
 
-Source: Vijayakumar et al. (2018, "Diverse Beam Search", section 4, algorithm 1).
-Departs from the paper: the penalty counts each group's b/G best candidates of the step, including those that end; a
-`Hypothesis` keeps the model's own log_prob and is ranked by log_prob / length ** length_penalty,
-so the penalty steers what is found, not how it is scored. With one group, or diversity 0, it is beam search.
+Source: Vijayakumar et al. (2018, "Diverse Beam Search", section 4, algorithm 1). Departs from the paper: the penalty
+counts each group's b/G best candidates of the step, including those that end; a `Hypothesis` keeps the model's own
+log_prob. With one group, or diversity 0, it is beam search.
 """
 
 import math

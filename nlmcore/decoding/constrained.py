@@ -9,8 +9,7 @@ of the expression, or a part of a character. A text that reached <eos> matches t
 
 Source: Willard & Louf (2023), "Efficient guided generation for large language models", section 3.
 
-Departs from the paper: its sets are found beforehand, for every state. In both, P' is normalised at every step, so a
-sample is not one of the model given that the text matches: a prefix may force the model into an improbable text.
+Departs from the paper: its sets are found beforehand, for every state.
 
 **Classifier-free guidance**: follow the prompt more than the model does by itself.
 

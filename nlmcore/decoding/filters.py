@@ -27,10 +27,7 @@ ROUNDING = 1e-6  # masses that are equal on paper (0.5 + 0.4 and 0.9) count as e
 
 @checked
 def divide_by_temperature(logits: Float[Tensor, "row vocab"], temperature: Amount) -> Float[Tensor, "row vocab"]:
-    """p_i ∝ exp(logit_i / T): T < 1 sharpens, T > 1 flattens, T = 0 leaves only the first of the highest.
-
-    However small T is, logits that are exactly equal stay equally probable: that is the limit T → 0.
-    """
+    """p_i ∝ exp(logit_i / T): T < 1 sharpens, T > 1 flattens, T = 0 leaves only the first of the highest."""
     if temperature == 0:
         return logits.masked_fill(torch.ones_like(logits).scatter(-1, highest(logits, 1), 0.0).bool(), -math.inf)
     if temperature == 1:

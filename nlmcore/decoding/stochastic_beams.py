@@ -9,10 +9,9 @@ maximum being G_S,
 
 and only the k highest branches need to be followed.
 
-Source: Kool, van Hoof & Welling (2019, "Stochastic Beams and Where to Find Them", section 4, algorithm 1; the
-stable form of G~ is their appendix B). phi is `log_prob`, G is `score`.
-Departs from the paper: the root's G is drawn from Gumbel(0), where algorithm 1 may fix it; the sampled texts
-are the same in distribution, and each score is then Gumbel around its text's log_prob.
+Source: Kool, van Hoof & Welling (2019, "Stochastic Beams and Where to Find Them", section 4, algorithm 1; the stable
+form of G~ is their appendix B). phi is `log_prob`, G is `score`. Departs from the paper: the root's G is drawn from
+Gumbel(0), where algorithm 1 may fix it.
 """
 
 import math

@@ -7,7 +7,16 @@ gate_activations(model, inputs), saturation    what the gates did
 recurrent_matrices(model), spectrum, rescale   eigenvalues of the matrices that act at every step
 """
 
-from nlmcore.diagnostics.gates import GateTape, gate_activations, record_gates, saturation
+from nlmcore.diagnostics.cells import (
+    GateTape,
+    Spectrum,
+    gate_activations,
+    record_gates,
+    recurrent_matrices,
+    rescale,
+    saturation,
+    spectrum,
+)
 from nlmcore.diagnostics.gradients import (
     GradientNorms,
     JacobianNorms,
@@ -15,7 +24,6 @@ from nlmcore.diagnostics.gradients import (
     jacobian_norms,
     language_model_gradient_norms,
 )
-from nlmcore.diagnostics.matrices import Spectrum, recurrent_matrices, rescale, spectrum
 
 __all__ = [
     "GateTape",

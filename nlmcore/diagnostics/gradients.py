@@ -66,9 +66,9 @@ def language_model_gradient_norms(
     """The loss of one prediction, −ln P(tokens[:, at + 1] | tokens[:, : at + 1]), differentiated through time.
 
     Works on every language model whose state is made of floats: the model reads one token at a time, without dropout.
-    `at` is T, by default the last time that has a next token. The columns of the result's `state` are times 0 … at − 1
-    (the prediction is made from the previous state and token `at`), those of `input` times 0 … at. Inputs are the
-    outputs of the model's nn.Embedding. `state` is what has been read before: for a seq2seq model, `encode`'s result.
+    `at` is T, by default the last time that has a next token. Columns of `state` are times 0 … at − 1, those of `input`
+    0 … at. Inputs are the outputs of the model's nn.Embedding. `state` is what has been read before: for a seq2seq
+    model, `encode`'s result.
 
     Raises ValueError if `at` has no next token, or if the model's state cannot be differentiated.
     """
@@ -125,7 +125,7 @@ def jacobian_norms(step: Step, inputs: Float[Tensor, "batch time features"], sta
     """
     _check_finite(inputs)
     if inputs.shape[1] < 2:
-        raise ValueError(f"inputs must have at least two times, got shape {tuple(inputs.shape)}")
+        raise ValueError(f"inputs must have at least two time steps, got shape {tuple(inputs.shape)}")
     with torch.no_grad():
         state = step(inputs[:, 0], state)
     jacobians = []

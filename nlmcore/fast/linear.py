@@ -2,9 +2,7 @@
 
     y = x W + b,  that is  y = b + Σ_j x_j w_j  with w_j the j-th row of W
 
-It is torch.nn.Linear, whose `weight` is Wᵀ, (out, in). A large product in single precision avoids F.linear, whose BLAS
-repacks W before it multiplies by few rows, and leaves half of another maker's processor unused. It takes one of two
-other ways:
+It is torch.nn.Linear, whose `weight` is Wᵀ, (out, in). A large product in single precision takes one of two other ways:
 
     one row, W stored (in, out)    the sum above: an EmbeddingBag adds the weighted rows, and fetches them ahead
     anything else                  oneDNN, which PyTorch brings along; with gradients too, `Product`

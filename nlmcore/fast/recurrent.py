@@ -19,7 +19,7 @@ the step.
     ∂L/∂U = Σ_t h_{t-1}ᵀ (∂L/∂a_t)                        Werbos (1990), "Backpropagation through time"
 
 U's gradient is a sum over times, which is one product after the loop. The forward pass is `LSTMCell.step`. `Recurrent`
-uses this for an LSTM with `fused=False`, where it trains 1.5 to 2 times as fast as a loop around torch.nn.LSTMCell.
+uses this for an LSTM with `fused=False`.
 """
 
 from collections.abc import Callable

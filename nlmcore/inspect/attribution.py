@@ -88,8 +88,7 @@ class Sizes(NamedTuple):
 def sizes(model: Any, tokens: Int[Tensor, "1 time"]) -> Sizes:
     """How much every head brings from every token to every other one, ‖α_ij v_j W^O_k‖ / ‖x_i‖, and every network adds.
 
-    A weight alone does not tell: where a head parks it, v_j W^O_k is small (Kobayashi et al. 2020, Attention is Not
-    Only a Weight). x_i is the pathway after the layer.
+    Kobayashi et al. 2020, Attention is Not Only a Weight. x_i is the pathway after the layer.
     """
     names = [f"layers.{i}" for i in range(len(model.layers))]
     with ExitStack() as stack:

@@ -10,10 +10,10 @@ A value is a number, a tensor, or a function of the activation. Zero ablation is
 reference corpus keeps the activation typical (Wang et al. 2023).
 
 **Activation patching** (Vig et al. 2020; "causal tracing" in Meng et al. 2022, section 2): run the model on a corrupted
-text and put one activation of the clean run in its place. If the answer returns, the activation carried it.
+text and put one activation of the clean run in its place.
 
-Departs from the papers: Meng et al. corrupt embeddings by noise and restore windows of ten layers; here the corrupted
-text is a second sentence, and one place is restored at a time.
+Departs from the papers: Meng et al. corrupt embeddings by noise and restore windows of ten layers; here one place is
+restored at a time.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@
 `attempts` what several attempts at one question are worth.
 """
 
-from nlmcore.metrics.bleu import corpus_bleu, tokenize_13a
-from nlmcore.metrics.edits import edit_distance, error_rate, sequence_error_rate
 from nlmcore.metrics.likelihood import (
     Likelihood,
     bits_per_character,
@@ -14,6 +12,7 @@ from nlmcore.metrics.likelihood import (
     perplexity,
     secret_rank,
 )
+from nlmcore.metrics.references import corpus_bleu, edit_distance, error_rate, sequence_error_rate, tokenize_13a
 from nlmcore.metrics.significance import bootstrap_interval, mean_interval
 
 __all__ = [

@@ -6,8 +6,7 @@ n-gram of the next order is one integer,
     key(h, w) = id(h) · V + w,
 
 and counting is sorting: the rank of a key among the distinct ones is the id of that n-gram, from which the keys of the
-next order are made. The n-grams of all orders form a trie, one sorted array per order (as in Heafield 2011's KenLM), in
-which the children of a prefix lie next to each other.
+next order are made.
 
 Symbols: h context (prefix) of order-1 words, h' the same without its first word (suffix), w word, c(h, w) count.
 """

@@ -5,8 +5,8 @@
     score_ij = q_i · k_j / √d_head − m_h |i − j|,   m_h = 2^{−8h/n_heads},  h = 1 … n_heads
                                                     Press, Smith & Lewis (2022), section 3
 
-A model trained on short texts can read longer ones. For head counts that are not powers of two, slopes as in the
-authors' code: those of the next lower power, then every second of twice that.
+For head counts that are not powers of two, slopes as in the authors' code: those of the next lower power, then every
+second of twice that.
 
 Departs from the paper: it is for causal models; where a query may look ahead, the same |i − j| counts.
 

@@ -7,9 +7,6 @@
                                                      "learnable sinusoidal" position embeddings
     y_t = W [x_t; PE(t)] = W_x x_t + W_p PE(t)       e(w); pos(t), lecture "positions"
 
-Each bit of a counter is a switch that flips half as often as the previous one; a sinusoid is a smooth switch, and the
-cosine next to it says which way it is moving.
-
 Adding is the special case W_x = W_p = I of the concatenation.
 
 Departs from the papers: nothing (the authors' own code of 2017 lays all sines before all cosines). From the lecture:

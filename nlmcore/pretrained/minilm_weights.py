@@ -52,8 +52,7 @@ class WordPieceTokenizer(Tokenizer):
               ->  [CLS] … [SEP]
 
     Source: Devlin et al. (2019), "BERT", section 3; Wu et al. (2016), "Google's neural machine translation system",
-    section 4.1. The library `tokenizers` does it, as the model's own tokenizer.json says. What was taken off is gone:
-    `decode` gives the text back in lower case.
+    section 4.1. What was taken off is gone: `decode` gives the text back in lower case.
     """
 
     def __init__(self, path: Path) -> None:

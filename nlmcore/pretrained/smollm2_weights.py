@@ -120,10 +120,7 @@ def halves(weight: Float[Tensor, "out in"], n_heads: int) -> Float[Tensor, "out 
 
 
 def tokenizer_of(file: GGUFFile) -> BytePairTokenizer:
-    """The tokenizer in the file: GPT-2's byte pairs, and with digits split one by one what GGUF calls "smollm".
-
-    So say SmolLM2's own tokenizer.json and llama.cpp's src/llama-vocab.cpp.
-    """
+    """The tokenizer in the file: GPT-2's byte pairs, and with digits split one by one what GGUF calls "smollm"."""
 
     def field(name: str):
         return file.metadata(f"tokenizer.ggml.{name}")

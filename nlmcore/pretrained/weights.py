@@ -51,7 +51,7 @@ class Wheel(NamedTuple):
         """The installed file whose path ends so.
 
         Raises FileNotFoundError if it is not there, and ValueError if it is not what was installed, each with the
-        command that mends it. pip keeps the SHA-256 of every file; reading 100 MB for it takes a tenth of a second.
+        command that mends it.
         """
         try:
             candidates = [file for file in files(self.name) or [] if str(file).endswith(ending)]

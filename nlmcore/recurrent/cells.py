@@ -19,9 +19,6 @@ class RNNCell(Cell):
 
         h_t = tanh(x_t W + h_{t-1} U + b)
 
-    The lecture on recurrent networks writes h_t = σ(h_{t-1} U + x_t W) with any squashing σ, and y_t = softmax(h_t V);
-    V belongs to the language model, not to the cell.
-
     Departs from the paper: tanh, where Elman's units are logistic (`activation=torch.sigmoid` gives those; torch.relu
     those of Le, Jaitly & Hinton 2015).
     """
@@ -86,8 +83,8 @@ class GRUCell(Cell):
     R for z and n.
 
     Departs from the paper: Cho et al. reset *before* the product, n = tanh(x W + (r ⊙ h) U); here the reset comes after
-    it, r ⊙ (h U + d), so that all three products with h are one (and d^n cannot be merged into b^n). The two functions
-    differ, with equal quality as far as is known. The paper has no biases.
+    it, r ⊙ (h U + d), so that all three products with h are one (and d^n cannot be merged into b^n). The paper has no
+    biases.
     """
 
     blocks = ("reset", "update", "candidate")

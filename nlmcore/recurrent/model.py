@@ -4,7 +4,7 @@ with LSTM cells and dropout: Zaremba, Sutskever & Vinyals (2014); tied weights: 
     h_t = recurrent(e(w_t), h_{t-1}),   P(w_{t+1} | w_1 … w_t) = softmax(h_t V + b)
     tied:  Vᵀ is the embedding matrix, so that P is softmax(h_t · e(w) + b)
 
-Symbols: e is `embedding`, V and b are `output`. U and W are in the cells.
+Symbols: e is `embedding`, V and b are `output`.
 
 Initialisation: embeddings N(0, 0.1²), small because with tied weights they are also V; b is 0.
 

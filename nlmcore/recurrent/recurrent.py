@@ -87,7 +87,7 @@ class Recurrent(nn.Module):
         """
         check_not_empty(x)
         if mask is not None:
-            x = x.masked_fill(~mask.unsqueeze(-1), 0.0)  # whatever is there, even NaN, is not read
+            x = x.masked_fill(~mask.unsqueeze(-1), 0.0)  # padding is not read, even if it is NaN
             mask = None if bool(mask.all()) else mask.T  # (time, batch)
         states = self._split(state, x)
         final: list[CellState] = []

@@ -10,8 +10,8 @@ Symbols: y_{i-1} is the embedding of the token read, s the decoder's state (the 
 c the context; logits are computed from s_i, or from s̃_i (`combine`).
 
 Departs from the papers: s_0 is h_n itself, where Cho and Bahdanau have tanh(h V). Logits depend on c only through s_i
-(every step) and s̃_i (attention); in 2014/15 a maxout layer reads y, s and c. For all three scores the query is s_{i-1},
-as in Bahdanau (Luong's is s_i). Of several layers only the first attends, as in Wu et al. (2016), section 3.
+(every step) and s̃_i (attention); in 2014/15 a maxout layer reads y, s and c. For all three scores the query is
+s_{i-1}, as in Bahdanau (Luong's is s_i). Of several layers only the first attends, as in Wu et al. (2016), section 3.
 
 **Scores** are those of `nlmcore.attention`; the modules here hold their weights and compute what does not depend on the
 query, h_j W, once per source (`project_source`). Luong, Pham & Manning (2015), section 3.1: dot and bilinear

@@ -14,8 +14,8 @@ Symbols: e is `edits`, z is the state's `constant`, ε is `noise`, the paper's n
 pairs with J at least 0.5.
 
 Departs from the paper: the search is exact, not by locality-sensitive hashing; u is a von Mises-Fisher sample there,
-here f/‖f‖ plus Gaussian noise, normalised (`concentration` is the inverse variance per coordinate); one layer, where
-theirs has three; stop words count as words.
+here f/‖f‖ plus Gaussian noise, normalised (`concentration` is the inverse variance per coordinate); one layer; stop
+words count as words.
 """
 
 import dataclasses

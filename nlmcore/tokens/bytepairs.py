@@ -159,7 +159,7 @@ class BPETokenizer(TrainedTokenizer):
         return cls((left, right) for _, (left, right, _) in zip(range(vocab_size - smallest), learner, strict=False))
 
     def trace(self, word: str) -> list[list[bytes]]:
-        """How one word is encoded: its bytes, then its pieces after each merge that applies; for the lecture."""
+        """How one word is encoded: its bytes, then its pieces after each merge that applies."""
         if not isinstance(word, str) or len(SPLIT.findall(word)) != 1:
             raise ValueError(f"word must be a single word (it may begin with one space), got {word!r:.60}")
         return [[self.vocabulary[ord(s)] for s in symbols] for symbols in self._merge_steps(word)]

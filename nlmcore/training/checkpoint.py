@@ -4,8 +4,8 @@ Of a model that is partly frozen (an adapter, a probe, the last layers) it holds
 of the rest.
 
 The file is PyTorch's (`torch.save`) and read with `weights_only=True`, which builds tensors, numbers, strings and
-containers, and runs nothing. A SHA-256 of all of it follows, so a truncated or changed file is refused before
-anything is loaded. It is written to a temporary file next to it, which then takes its name: whole, or not there.
+containers, and runs nothing. A SHA-256 of all of it follows, so a truncated or changed file is refused before anything
+is loaded.
 """
 
 import hashlib

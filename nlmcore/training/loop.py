@@ -2,9 +2,8 @@
 
     for batch in batches:  loss -> gradient -> clipped -> AdamW step with a scheduled learning rate
 
-Around that line: a progress bar, a held-out loss, the best weights, a record of every step for live curves,
-checkpoints, and an exact resume: on a CPU the losses are those of the uninterrupted run, bit for bit.
-Source of the optimiser: Loshchilov & Hutter (2019, AdamW), PyTorch's fused kernel.
+A resume is exact: on a CPU the losses are those of the uninterrupted run, bit for bit. Source of the
+optimiser: Loshchilov & Hutter (2019, AdamW), PyTorch's fused kernel.
 """
 
 import math

@@ -28,9 +28,9 @@ paper: nothing. Its second term, the loss on the text itself, is `next_token_los
         piece.loss.backward()          # reaches back to the start of the piece, no further
         optimizer.step()
 
-Forward, the values are those of reading the whole text (the chunking law), as long as the weights stay; backward, the
-product of Jacobians dh_t/dh_k stops at the cut. Source: Williams & Peng (1990); in language models Mikolov et al.
-(2010). Departs from the papers: pieces do not overlap (their k1 = k2 = length).
+Forward, the values are those of reading the whole text (the chunking law); backward, the product of Jacobians dh_t/dh_k
+stops at the cut. Source: Williams & Peng (1990); in language models Mikolov et al. (2010). Departs from the papers:
+pieces do not overlap (their k1 = k2 = length).
 """
 
 import dataclasses

@@ -79,8 +79,7 @@ def decay_groups(model: nn.Module, weight_decay: Amount) -> list[dict[str, Any]]
 def noam_schedule(step: Count, d_model: Size, warmup: Size = 4_000) -> float:
     """d_model^-0.5 * min(step^-0.5, step * warmup^-1.5): a learning rate that rises for `warmup` steps, then falls.
 
-    Source: Vaswani et al. (2017, section 5.3). At step = warmup both branches meet in (d_model * warmup)^-0.5.
-    Departs from the paper: step 0 gives 0.
+    Source: Vaswani et al. (2017, section 5.3). Departs from the paper: step 0 gives 0.
     """
     return 0.0 if step == 0 else d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
 

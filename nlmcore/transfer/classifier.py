@@ -4,8 +4,8 @@
     P(class | w_t, text) = softmax(V h_t + b)                  pool=None: one for every token
 
 h are the states of any model, after its last layer or after any other. **Fine-tuning** trains the model with V and b
-(Radford et al. 2018, section 3.2; Devlin et al. 2019, section 3.2). **Probing** trains V and b only: if a linear map
-finds the classes in the states of a layer, that layer has them (Alain & Bengio 2017; Hewitt & Manning 2019).
+(Radford et al. 2018, section 3.2; Devlin et al. 2019, section 3.2). **Probing** trains V and b only (Alain & Bengio
+2017; Hewitt & Manning 2019).
 
 Departs from the papers: BERT's text vector is the state of [CLS], GPT's that of the last token (`last_pool`); here the
 default is the mean.

@@ -1,4 +1,4 @@
-"""A bidirectional Transformer, every token sees every other, and a masked language model on top of it.
+"""A bidirectional Transformer, in which every token sees every other, and a masked language model on top of it.
 
     h⁰ = norm(E[tokens] + positions),   h^l = block_l(h^{l−1}, mask)
     P(w_t | the text with w_t hidden) = softmax(LN(φ(h_t W + b)) Eᵀ + c)          Devlin et al. (2019), section 3.1
@@ -46,8 +46,7 @@ class TransformerEncoder(Backbone):
         """One vector per token (seen = time), unless the configuration's `stack` pools them.
 
         mask (batch, time): True = a real token; nothing attends to padding. mask (batch, query, key): who may attend to
-        whom, so that one stack is bidirectional, causal or a prefix LM (`nlmcore.attention.masks`). Raises TypeError or
-        ValueError for tokens outside the vocabulary, a text that is too long, or a mask that does not fit the tokens.
+        whom, so that one stack is bidirectional, causal or a prefix LM (`nlmcore.attention.masks`).
         """
         check_tokens(tokens, self.config.vocab_size)
         check_token_mask(mask, tokens, pairs=True)
@@ -57,7 +56,7 @@ class TransformerEncoder(Backbone):
 
 
 class MaskedLM(nn.Module):
-    """tokens (batch, time) -> logits (batch, time, vocab): for each position, the token that stands there."""
+    """tokens (batch, time) -> logits (batch, time, vocab): for each position, its own token."""
 
     @checked
     def __init__(self, config: TransformerConfig) -> None:

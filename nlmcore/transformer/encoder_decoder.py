@@ -120,7 +120,7 @@ class EncoderDecoder(nn.Module):
     def hidden_states(
         self, tokens: Int[Tensor, "batch time"], state: EncoderDecoderState | None = None
     ) -> tuple[Float[Tensor, "batch time d_model"], EncoderDecoderState]:
-        """The decoder's last vectors, of which `output` makes the logits, and the state after them.
+        """The decoder's last vectors, whose `output` is the logits, and the state after them.
 
         Raises TypeError for a state without a source, ValueError for one of another batch or another model.
         """

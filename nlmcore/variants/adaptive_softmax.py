@@ -35,10 +35,7 @@ from nlmcore.variants.variant import Times
 
 @checked
 def cluster_sizes(vocab_size: Size) -> tuple[int, int, int]:
-    """How many tokens each cluster has: 7.8 %, 18.7 % and the rest, and at least one.
-
-    Raises ValueError for fewer than 3 tokens.
-    """
+    """How many tokens each cluster has: 7.8 %, 18.7 % and the rest, and at least one."""
     if vocab_size < 3:
         raise ValueError(f"vocab_size must be at least 3, one token for each cluster, got {vocab_size}")
     first, both = (Times(Fraction(tokens, 32_128))(vocab_size) for tokens in (2_500, 8_500))
@@ -50,9 +47,6 @@ class AdaptiveEmbedding(nn.Module):
     """A_i[w] B_i for every token w.
 
     sizes: tokens per cluster, None: `cluster_sizes`. narrowing: d_i is d_model / narrowing[i], rounded, at least 1.
-
-    Raises ValueError for fewer than two clusters, clusters that do not add up to vocab_size tokens, or another number
-    of clusters than narrowing has.
     """
 
     @checked
@@ -135,8 +129,6 @@ class AdaptiveSoftmax(AdaptiveOutput):
 def adaptive_loss(model: Any, tokens: Tokens, state: Any = None) -> Float[Tensor, ""]:
     """Mean −ln P of every token but the first, for `fit(…, loss=adaptive_loss)`: `teacher_forcing_loss`, computed with
     fewer operations.
-
-    Raises TypeError for a model without an adaptive softmax, ValueError for texts of fewer than two tokens.
     """
     output = getattr(model, "output", None)
     if not isinstance(output, AdaptiveSoftmax):

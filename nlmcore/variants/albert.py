@@ -17,7 +17,7 @@ from nlmcore.transformer.checks import encoder_only
 
 
 def share_blocks(stack: Any) -> Any:
-    """The stack, of which every layer is now the first one, norms included; a part `share`."""
+    """The stack with the first layer in the place of every other, norms included; a part `share`."""
     for i in range(1, len(stack)):
         stack[i] = stack[0]
     return stack

@@ -43,10 +43,7 @@ class DeepNorm(PostNorm):
 
 @torch.no_grad()
 def initialise_deepnorm(model: nn.Module, c: Any) -> None:
-    """α of every rule, and first weights, of a model of multi-head attention and feed-forward networks.
-
-    Raises TypeError for layers that do not say how many branches they have.
-    """
+    """α of every rule, and first weights, of a model of multi-head attention and feed-forward networks."""
     initialise_normal(model, c)
     for stack, alpha, beta in _sides(model):
         for rule in stack.modules():

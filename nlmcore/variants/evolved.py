@@ -59,7 +59,7 @@ class SeparableConvolution(nn.Module):
 
 
 class EncoderCell(nn.Module):
-    """c: a TransformerConfig. Raises ValueError for a d_ff below half of d_model: there would be nothing to pad."""
+    """c: a TransformerConfig."""
 
     def __init__(self, c: Any) -> None:
         super().__init__()

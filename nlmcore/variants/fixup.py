@@ -53,10 +53,7 @@ class FixupFeedForward(nn.Module):
 
 @torch.no_grad()
 def initialise_fixup(model: nn.Module, c: Any) -> None:
-    """First weights of a model of multi-head attention and `FixupFeedForward`.
-
-    Raises TypeError for layers that do not say where their branches end, or another feed-forward part.
-    """
+    """First weights of a model of multi-head attention and `FixupFeedForward`."""
     initialise_normal(model, c)
     layers: list[Any] = [m for m in model.modules() if hasattr(m, "branches") and hasattr(m, "last_matrices")]
     if not layers:

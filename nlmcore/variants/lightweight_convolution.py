@@ -35,10 +35,7 @@ from nlmcore.variants.parts import Mask, Vectors, without_padding
 
 
 class LightweightConvolution(nn.Module):
-    """With w learned. size: k; per_channel: a kernel for every channel instead of every head, and W^P.
-
-    Raises ValueError if c has n_kv_heads, window or attention_positions.
-    """
+    """With w learned. size: k; per_channel: a kernel for every channel instead of every head, and W^P."""
 
     @checked
     def __init__(self, c: Any, size: Size = 9, per_channel: bool = False) -> None:
@@ -89,10 +86,7 @@ class CausalConvolution(LightweightConvolution):
     def forward(  # type: ignore[override]
         self, x: Vectors, state: Tensor | None = None
     ) -> tuple[Vectors, Float[Tensor, "batch past width"]]:
-        """Every position with those before it; state: the last k − 1 v, None: zeros.
-
-        Raises TypeError for a state that is not one, ValueError for another batch's or another model's.
-        """
+        """Every position with those before it; state: the last k − 1 v, None: zeros."""
         v = gated_linear_unit(self.inner(x))
         shape = (len(v), self.size - 1, v.shape[2])
         if state is not None and not isinstance(state, Tensor):

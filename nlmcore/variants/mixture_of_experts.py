@@ -57,8 +57,6 @@ class MixtureOfExperts(nn.Module):
     noise: (router, x) -> the scores in training, instead of x W.
     normalise: whether the p of the chosen experts are divided by their sum.
     limit: (chosen, n_experts) -> which choices are granted in training; None: all. The others add nothing.
-
-    Raises ValueError for a k above n_experts.
     """
 
     @checked

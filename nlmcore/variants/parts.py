@@ -19,10 +19,7 @@ Memories = Sequence[Memory | None] | None  # what each layer keeps of a source
 
 
 def real_tokens(x: Vectors, mask: Mask) -> Bool[Tensor, "batch time"] | None:
-    """Where a token of a padded text is real; None: everywhere.
-
-    Raises ValueError for a mask that hides some positions from some queries only.
-    """
+    """Where a token of a padded text is real; None: everywhere."""
     shape = (len(x), 1, 1, x.shape[1])
     if mask is not None and mask.shape != shape:
         raise ValueError(f"mask must say which tokens are real, {shape} here, got {tuple(mask.shape)}")

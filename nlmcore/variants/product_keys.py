@@ -33,8 +33,6 @@ class ProductKeyMemory(nn.Module):
     """Σ softmax(s)_ij v_ij over the best k of n_keys² pairs, summed over heads. A part `feed_forward` without d_ff.
 
     d_key: width of a whole key, twice that of a half one.
-
-    Raises ValueError for an odd d_key or a k above n_keys.
     """
 
     @checked

@@ -67,12 +67,12 @@ def order(n: int, k: int) -> str:
 
 
 def build_sandwich(c: Any, causal: bool, cross: bool, k: int | None = None) -> nn.Module:
-    """A part `stack`; k: n_layers · 3/8 unless given, to the nearest, halves up. Raises ValueError as `order` does."""
+    """A part `stack`; k: n_layers · 3/8 unless given, to the nearest, halves up."""
     return build_order(c, causal, cross, order(c.n_layers, (3 * c.n_layers + 4) // 8 if k is None else k))
 
 
 def build_order(c: Any, causal: bool, cross: bool, letters: str) -> nn.Module:
-    """A part `stack`: a layer for each letter, s or f; n_layers has no effect. Raises ValueError for other letters."""
+    """A part `stack`: a layer for each letter, s or f; n_layers has no effect."""
     if not letters or set(letters) - set("sf"):
         raise ValueError(f"letters must be s (self-attention) and f (feed-forward), at least one, got {letters!r}")
     build: dict[str, Any] = {"s": build_attention_layer, "f": build_feed_forward_layer}

@@ -51,8 +51,6 @@ class SparseAttention(nn.Module):
     block: tokens in a block. n_global: how many tokens are global. n_random: blocks drawn for every block.
     max_distance: how far a query sees within the neighbouring blocks (None: all of them). own_global: whether global
     tokens have a separate projection.
-
-    Raises ValueError for a max_distance above `block`.
     """
 
     causal = False  # whether a query sees no later key
@@ -83,7 +81,7 @@ class SparseAttention(nn.Module):
         )
 
     def forward(self, x: Vectors, mask: Mask = None) -> Vectors:
-        """mask (batch, 1, 1, time), True = a real token. Raises ValueError for a text longer than max_length."""
+        """mask (batch, 1, 1, time), True = a real token."""
         time, real = x.shape[1], real_tokens(x, mask)
         check_length(0, time, self.max_length)
         few = min(self.n_global, time)  # a text may be shorter than its global tokens
@@ -175,10 +173,7 @@ class CausalSparseAttention(SparseAttention):
     def forward(  # type: ignore[override]
         self, x: Vectors, state: KeyValueCache | None = None
     ) -> tuple[Vectors, KeyValueCache]:
-        """The causal pattern, continued from `state` (None: the text begins here).
-
-        Raises TypeError or ValueError for a state that is not one, and for a text longer than max_length.
-        """
+        """The causal pattern, continued from `state` (None: the text begins here)."""
         q, k, v = self._heads(self.attention.projection(x))
         if state is None:
             check_length(0, x.shape[1], self.max_length)

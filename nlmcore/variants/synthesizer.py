@@ -133,8 +133,6 @@ class Synthesizer(nn.Module):
 
     scores: (n_heads, d_head, max_length) -> S, called with (queries, number of keys); the last keys are the queries'.
     joined: () -> how S and dot products are joined; None: only S.
-
-    Raises ValueError for a configuration with n_kv_heads, TypeError for positions that are not a bias of the scores.
     """
 
     causal = False  # whether positions are those of a text that is read from left to right
@@ -198,11 +196,7 @@ class CausalSynthesizer(Synthesizer):
     def forward(  # type: ignore[override]
         self, x: Vectors, state: KeyValueCache | None = None
     ) -> tuple[Vectors, KeyValueCache]:
-        """Continue from `state` (None: the text starts here): every position sees itself and those before it.
-
-        Raises ValueError for more than max_length tokens in all, TypeError or ValueError for a state that is not one,
-        or another model's.
-        """
+        """Continue from `state` (None: the text starts here): every position sees itself and those before it."""
         q, k, v = self._project(x)
         if state is None:
             state = KeyValueCache.start(k, v)

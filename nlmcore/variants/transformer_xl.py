@@ -26,10 +26,7 @@ def build_transformer_xl(c: Any, causal: bool) -> nn.Module:
 
 
 def share_u_and_v(stack: nn.Module) -> None:
-    """All layers of a stack have the u and v of the first; a part `share`.
-
-    Raises TypeError for layers whose attention has no TransformerXLPositions.
-    """
+    """All layers of a stack have the u and v of the first; a part `share`."""
     parts: list[Any] = [getattr(getattr(layer, "attention", None), "positions", None) for layer in stack.children()]
     for part in parts:
         if not (hasattr(part, "u") and hasattr(part, "v")):

@@ -33,7 +33,7 @@ EPSILON = 0.01  # a position halts once it has spent 1 − ε
 
 
 class Universal(nn.ModuleList):
-    """T = n_layers times one block, `stack[0]`. Raises ValueError for an odd d_model."""
+    """T = n_layers times one block, `stack[0]`."""
 
     moments: Tensor
 
@@ -88,7 +88,7 @@ class UniversalDecoder(Universal, DecoderStack):
     def forward(
         self, x: Vectors, states: Sequence[Any] | None = None, memories: Memories = None, memory_mask: Mask = None
     ) -> tuple[Vectors, tuple[Any, ...]]:
-        """Every loop continues from its own state. Raises ValueError for a state of another number of loops."""
+        """Every loop continues from its own state."""
         for given, size in ((states, len(self) + 1), (memories, len(self))):
             if given is not None and len(given) != size:
                 raise ValueError(f"state must come from a model of {len(self)} loops, got {len(given)} parts of {size}")

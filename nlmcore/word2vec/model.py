@@ -1,7 +1,7 @@
 """Word vectors by prediction: skip-gram and CBOW with negative sampling.
 
-The two tables of vectors, and stochastic gradient descent with a rate that falls linearly, summed (not averaged) over
-the pairs of a batch, as if each pair had taken its own step.
+Stochastic gradient descent with a rate that falls linearly, summed (not averaged) over the pairs of a batch, as if each
+pair had taken its own step.
 
 Source: Mikolov et al. 2013a (arXiv 1301.3781), Mikolov et al. 2013b (arXiv 1310.4546).
 Departs from the papers: all pairs of a batch see the vectors from before the batch; blocks of text are read in random
@@ -164,7 +164,7 @@ class Word2Vec(ABC):
         return self._spell(nearest(self.vectors, self._id("word", word), k))
 
     def analogy(self, a: Word, b: Word, c: Word, k: int = 1) -> list[tuple[Word, float]]:
-        """a is to b as c is to ...: the k best answers with their cosines; a, b and c are none."""
+        """a is to b as c is to ...: the k best answers with their cosines, without a, b and c."""
         return self._spell(analogy(self.vectors, self._id("a", a), self._id("b", b), self._id("c", c), k))
 
     def _id(self, name: str, word: Word) -> int:
