@@ -215,7 +215,6 @@ def _pins(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[tuple[int, int]]
 
 
 def _runs_seen_once(words: Sequence[Hashable]) -> dict[tuple[Hashable, ...], int]:
-    """Each run of words that occurs exactly once, and where."""
     runs = list(zip(*(words[k:] for k in range(_RUN)), strict=False))
     counts = Counter(runs)
     return {run: i for i, run in enumerate(runs) if counts[run] == 1}

@@ -107,7 +107,6 @@ def most_probable_candidates(objective: Tensor, searches: Tensor, k: int) -> tup
 
 
 def _hamming(prompts: int, groups: int, size: int, diversity: float | int) -> Pick:
-    """Choose group after group, each against the words that earlier groups chose at this step."""
 
     def pick(objective: Tensor, searches: Tensor, k: int) -> tuple[Tensor, Tensor]:
         vocab_size = objective.shape[-1]

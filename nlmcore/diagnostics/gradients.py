@@ -176,7 +176,6 @@ def _separate(state: State) -> State:
 
 
 def _check_finite(inputs: Tensor) -> None:
-    """Refuse empty or infinite inputs, and NaN."""
     if not inputs.numel():
         raise ValueError(f"inputs must hold at least one value, got shape {tuple(inputs.shape)}")
     if not inputs.isfinite().all():

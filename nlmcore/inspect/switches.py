@@ -100,7 +100,6 @@ class Switches:
         return torch.cat([self._next(x, slice(None)) for x in self.depths])
 
     def _from(self, first: int, x: Tensor, changes: dict[Any, Change]) -> list[Tensor]:
-        """The pathway after this layer and each later one."""
         found = []
         with patch(self.model, changes):
             for layer in self.model.layers[first:]:

@@ -93,7 +93,6 @@ def _ngrams(tokens: list[str], n: int) -> Counter[tuple[str, ...]]:
 
 
 def _references(hypotheses: Sequence[str], references: Sequence[Any]) -> list[list[str]]:
-    """The references of each hypothesis, checked."""
     _check_strings("hypotheses", hypotheses)
     several = isinstance(references, Sequence) and bool(references) and _is_list(references[0])
     lists = references if several else [references]
@@ -167,7 +166,6 @@ def sequence_error_rate(hypotheses: Sequence[Any], references: Sequence[Any], *,
 
 
 def _paired(hypotheses: Sequence[Any], references: Sequence[Any], alternatives: bool) -> list[tuple[Any, list[Any]]]:
-    """Each hypothesis with its acceptable references."""
     for name, sequences in (("hypotheses", hypotheses), ("references", references)):
         if isinstance(sequences, str) or not isinstance(sequences, Sequence | Tensor):
             raise TypeError(f"{name} must be a list of sequences, got {described(sequences)}")

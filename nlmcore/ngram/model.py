@@ -205,7 +205,6 @@ class NGramLM:
         return words[max(0, len(words) - (self.order - 1)) :]
 
     def _read(self, tokens: Tensor, state: Tensor | None) -> tuple[ndarray, int]:
-        """State and tokens in one matrix, and where the tokens begin."""
         check_tokens(tokens, self.vocab_size)
         new = tokens.cpu().numpy().astype(np.int64)
         if state is None:

@@ -56,7 +56,6 @@ def sizes_of(config: TransformerConfig) -> dict[str, Any] | None:
 
 
 def _options(part: Any, kind: Any) -> Mapping[str, Any] | None:
-    """What a part fixes of `kind`; None if it is something else."""
     if isinstance(part, partial) and part.func is kind and not part.args:
         return part.keywords
     return {} if part is kind else None

@@ -145,14 +145,12 @@ class Recurrent(nn.Module):
         return ours.to(module.weight_hh_l0.device, module.weight_hh_l0.dtype)  # type: ignore[arg-type, call-overload]
 
     def _layers(self) -> list[list[Cell]]:
-        """The cells of each layer: one, or a forward and a backward one."""
         cells = cast(list[Cell], list(self.cells))
         return [cells[start : start + self.directions] for start in range(0, len(cells), self.directions)]
 
     def _layer(
         self, cells: list[Cell], x: Tensor, states: list[CellState], mask: Tensor | None
     ) -> tuple[Tensor, list[CellState]]:
-        """One layer, forward and perhaps backward, over x (time, batch, input)."""
         kernel, recording = _shared_kernel(cells), any(cell.gate_recorder or cell.watched for cell in cells)
         if self.fused and kernel is not None and not recording and len(x) > 1:  # one step is faster by itself
             parts: list[tuple[Tensor, ...]] = [state if isinstance(state, tuple) else (state,) for state in states]
@@ -162,7 +160,6 @@ class Recurrent(nn.Module):
         return torch.cat([outputs for outputs, _ in runs], dim=-1), [last for _, last in runs]
 
     def _split(self, state: AnyState | None, x: Tensor) -> list[CellState]:
-        """Each cell's own state."""
         cells = cast(list[Cell], list(self.cells))
         if state is None:
             return [cell.zero_state(x) for cell in cells]

@@ -110,7 +110,6 @@ def edited_words(
 
 
 def _word_set(name: str, tokens: Tensor, mask: Tensor | None, vocab_size: int) -> Tensor:
-    """(batch, vocab), True for words that occur at real positions."""
     check_tokens(tokens, vocab_size, name)
     counted = torch.ones_like(tokens) if mask is None else mask.to(tokens.dtype)
     return tokens.new_zeros(len(tokens), vocab_size).scatter_add(1, tokens.long(), counted) > 0

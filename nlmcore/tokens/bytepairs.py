@@ -165,7 +165,6 @@ class BPETokenizer(TrainedTokenizer):
         return [[self.vocabulary[ord(s)] for s in symbols] for symbols in self._merge_steps(word)]
 
     def _merge_steps(self, word: str) -> Iterator[str]:
-        """The word as symbols: its bytes, then after each merge that applies, in the order they were learnt."""
         symbols = "".join([self._byte_symbols[b] for b in to_bytes(word)])
         yield symbols
         symbol_of = self._symbol_of

@@ -153,7 +153,6 @@ class WordTokenizer(TrainedTokenizer):
 
 
 def _frequent(counts: Counter[str], min_count: int) -> list[str]:
-    """What occurs at least so often. Raises ValueError if nothing does."""
     most = max(counts.values(), default=min_count)
     if min_count > most:
         raise ValueError(f"min_count must be in [1, {most}], got {min_count}")

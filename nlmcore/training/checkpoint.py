@@ -59,7 +59,6 @@ class History:
 
     @property
     def steps(self) -> int:
-        """Updates made."""
         return len(self.losses)
 
     def plot(self) -> Picture:
@@ -121,8 +120,6 @@ def _plain(leaf: Any) -> Any:
 
 @dataclass
 class Run:
-    """A whole training run."""
-
     model: nn.Module
     optimizer: torch.optim.Optimizer
     stream: BatchStream
@@ -150,7 +147,6 @@ class Run:
 
 
 def save_run(run: Run, path: str | Path) -> None:
-    """Write the run to one file."""
     start = run.stream.start
     content = {
         "made_with": _made_with(run, run.history.steps),  # what a resumed run is compared with

@@ -146,7 +146,6 @@ def fit(
 
 
 def _check(batches: Any, validation: Any, evaluate_every: Any, file: Any, every: Any, resume: bool) -> None:
-    """What no annotation says: kinds of batches, and arguments that need another one."""
 
     def can_be_gone_over(thing: object) -> bool:
         return callable(thing) or isinstance(thing, Iterable) or hasattr(thing, "__getitem__")
@@ -230,7 +229,6 @@ def _evaluate(run: Run, validation, loss: Callable | None, carry_state: bool, ke
 
 
 def _reason(run: Run, steps: int | None, epochs: int | None) -> Stopped | None:
-    """Why training ends here, if it does."""
     if steps is not None and run.history.steps >= steps:
         return "steps"
     if epochs is not None and run.stream.epoch_is_over and run.stream.start.epoch + 1 >= epochs:

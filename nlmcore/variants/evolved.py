@@ -169,7 +169,6 @@ def build_evolved(c: Any, causal: bool, cross: bool) -> nn.Module:
 
 
 def _apart(memory: Memory) -> tuple[Memory, Memory]:
-    """The two memories that `DecoderCell.project_source` joined."""
     (k1, k2), (v1, v2) = (part.chunk(2, dim=1) for part in memory)
     return Memory(k1, v1), Memory(k2, v2)
 

@@ -127,7 +127,6 @@ class SparseAttention(nn.Module):
         return q, k, v
 
     def _shared(self, *parts: Tensor) -> tuple[Tensor, ...]:
-        """Keys or values for every head, of those that heads share."""
         return tuple(x.repeat_interleave(self.attention.n_heads // x.shape[1], 1) for x in parts)
 
     def _blocks(self, q: Tensor, k: Tensor, v: Tensor, real: Tensor | None = None) -> Tensor:

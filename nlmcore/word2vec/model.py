@@ -138,7 +138,6 @@ class Word2Vec(ABC):
         return max(1, min(MAX_BATCH, int(MAX_STEP / (step_of_one * share)) if step_of_one else MAX_BATCH))
 
     def _roles(self, blocks: Blocks, noise: Tensor) -> list[tuple[Tensor, Tensor]]:
-        """The table and the ids of the words in the middle, of those around them, and of the noise."""
         middle, outer = (getattr(self, name) for name in self.tables)
         return [(middle, blocks.centre), (outer, blocks.tokens), (self.output, noise)]
 

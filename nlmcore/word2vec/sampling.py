@@ -160,7 +160,6 @@ def read(sequences: object, ids: dict[str, int] | None, vocab_size: int) -> tupl
 
 
 def _one(name: str, sequence: object, ids: dict[str, int] | None) -> np.ndarray:
-    """The ids of one sequence in any form."""
     if isinstance(sequence, str) or not isinstance(sequence, Iterable):
         raise TypeError(f"{name} must be a sequence of words or ids, got {described(sequence)}")
     if isinstance(sequence, Tensor):
