@@ -5,8 +5,7 @@
 So the next token costs one position, not the whole text. Appending is concatenation, [old; new]: nothing old is written
 to, so every earlier state stays what it was, and you may continue from it twice.
 
-Departs from the literature: nothing in what is computed. Implementations for long texts write into buffers allocated
-ahead. Concatenation copies what is old at every step, which a small model notices in a text of a thousand tokens.
+Departs from the literature: nothing in what is computed. Implementations for long texts write into buffers instead.
 """
 
 from dataclasses import dataclass

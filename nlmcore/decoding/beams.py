@@ -24,7 +24,7 @@ log_prob. With one group, or diversity 0, it is beam search.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import SupportsIndex
+from typing import Literal, SupportsIndex, overload
 
 import torch
 from jaxtyping import Int
@@ -39,6 +39,36 @@ from nlmcore.language_model import LanguageModel, State, select
 Pick = Callable[[Tensor, Tensor, int], tuple[Tensor, Tensor]]
 """A seam for variants: (objective of every candidate (search, beam, vocab), searches (search), k) ->
 (flat indices of the k best (search, k), their objective). In plain beam search the objective is the log-probability."""
+
+
+@overload
+def beam_search(
+    model: LanguageModel,
+    prompt: Prompt,
+    max_new_tokens: Count,
+    *,
+    eos: SupportsIndex | None = None,
+    state: State = None,
+    beam_size: Size = 4,
+    length_penalty: float | int = 0.0,
+    num_hypotheses: Size | None = None,
+    trace: Literal[False] = False,
+) -> Ranked: ...
+
+
+@overload
+def beam_search(
+    model: LanguageModel,
+    prompt: Prompt,
+    max_new_tokens: Count,
+    *,
+    eos: SupportsIndex | None = None,
+    state: State = None,
+    beam_size: Size = 4,
+    length_penalty: float | int = 0.0,
+    num_hypotheses: Size | None = None,
+    trace: Literal[True],
+) -> tuple[Ranked, SearchTree]: ...
 
 
 @checked

@@ -18,10 +18,7 @@ def check_length(first: int, time: int, max_length: int) -> None:
 
 
 class PositionsByTable(nn.Module):
-    """`module(x, first)`: x (batch, time, d_model), of which `first` tokens were read before, with its positions.
-
-    Raises ValueError for a text longer than max_length: the model was not trained that far.
-    """
+    """`module(x, first)`: x (batch, time, d_model) with its positions, if first + time is at most max_length."""
 
     @checked
     def __init__(self, max_length: Size, d_model: Size) -> None:

@@ -45,7 +45,7 @@ def states_of(
         raise ValueError(f"layer must be called while the model reads, but {layer!r} is not")
     states = seen[-1] if layer else last
     if not isinstance(states, Tensor) or states.ndim != 3 or states.shape[:2] != tokens.shape:
-        shape = (*tokens.shape, "d_model")
+        shape = f"({len(tokens)}, {tokens.shape[1]}, d_model)"
         raise ValueError(f"layer must give states {shape}, got {described(states)}")
     return states
 
