@@ -32,7 +32,6 @@ class KeyValueCache:
 
     @property
     def length(self) -> int:
-        """How many positions are kept."""
         return self.keys.shape[2]
 
     @property

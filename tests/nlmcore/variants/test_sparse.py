@@ -283,7 +283,7 @@ def test_a_masked_language_model_may_be_sparse() -> None:
 
 def test_what_does_not_fit_is_named(plain_errors: None) -> None:
     part = CAUSAL["BigBird"]()
-    with pytest.raises(ValueError, match="the text has 38 tokens .*this model knows 23 positions"):
+    with pytest.raises(ValueError, match=r"the text has 38 tokens .*this model knows 23 positions"):
         part(X, part(X)[1])
     with pytest.raises(TypeError, match="KeyValueCache of an earlier call, got int"):
         part(X, 3)  # type: ignore[arg-type]

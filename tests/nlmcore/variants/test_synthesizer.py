@@ -212,7 +212,7 @@ def test_what_does_not_fit_is_named(plain_errors: None) -> None:
     with pytest.raises(ValueError, match="the text has 10 tokens, this model knows 9 positions"):
         model(long)
     _, state = model(long[:, :9])
-    with pytest.raises(ValueError, match="got 10 tokens"):
+    with pytest.raises(ValueError, match="the text has 10 tokens"):
         model(long[:, :1], state)
     with pytest.raises(ValueError, match="max_length=9"):
         TransformerEncoder(row.config(VOCAB, **SIZES))(long)
