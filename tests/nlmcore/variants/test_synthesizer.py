@@ -214,7 +214,7 @@ def test_what_does_not_fit_is_named(plain_errors: None) -> None:
     _, state = model(long[:, :9])
     with pytest.raises(ValueError, match="the text has 10 tokens"):
         model(long[:, :1], state)
-    with pytest.raises(ValueError, match="max_length=9"):
+    with pytest.raises(ValueError, match="this model knows 9 positions"):
         TransformerEncoder(row.config(VOCAB, **SIZES))(long)
     with pytest.raises(ValueError, match="n_kv_heads must be None: every head has values of its own, got 2"):
         build(row, n_kv_heads=2)
