@@ -7,8 +7,8 @@ One idea carries it: **every language model is the same function**,
 (`nlmcore.language_model`), so decoding, perplexity, widgets and experiments are each written once.
 
 `import nlmcore` loads torch and nothing heavier. Submodules load when they are first named, so
-`nlmcore.attention.attend` works without a second import. `complete`, `chat`, `save_model` and `load_model` are those
-of `nlmcore.tool`, and `python -m nlmcore --help` says what needs no program at all.
+`nlmcore.attention.attend` works without a second import. `complete`, `chat`, `save_model` and `load_model` are those of
+`nlmcore.tool`.
 """
 
 import importlib

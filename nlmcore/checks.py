@@ -18,7 +18,7 @@ The signature says once what is allowed; inside the function nothing is checked 
     A | None, a tensor | a class          the same, or None; a tensor that fits, or an instance
 
 Anything else it lets pass. A type or dtype that does not fit is a TypeError; a shape or a value, a ValueError. Each
-names the argument, what was given and what is allowed. Arguments left at their defaults are not checked.
+names the argument, what was given and what is allowed.
 """
 
 import functools

@@ -6,16 +6,15 @@ A **group** of weights that lie side by side in a row shares a scale d and a min
     d = (max x − min x) / (2^b − 1),   m = min x,   q_i = round((x_i − m) / d) in 0 … 2^b − 1,   x'_i = d q_i + m
     symmetric:  d = max |x| / (2^{b−1} − 1),   m = 0,   q_i in −(2^{b−1} − 1) … 2^{b−1} − 1
 
-Error: |x_i − x'_i| ≤ d / 2. If it is uniform in the step, its root mean square is d / √12. d and m are kept in half
-precision, so a weight costs b + 32 / group bits (symmetric: b + 16 / group).
+Error: |x_i − x'_i| ≤ d / 2. d and m are kept in half precision, so a weight costs b + 32 / group bits (symmetric: b +
+16 / group).
 
 Symbols: b is `bits`, q `codes`, d `scale`, m `minimum`, x' `rounded`.
 
 Source: ggml (Gerganov et al.), whose Q4_1 is b = 4 with groups of 32, and Q8_0 the symmetric b = 8; no paper describes
 them. Pruning by magnitude: Han et al. (2015, "Learning both Weights and Connections", section 3).
 
-Departs from ggml: any b and any group; half-precision scales also round q. Departs from Han et al.: one threshold per
-matrix, and no retraining.
+Departs from ggml: any b and any group; half-precision scales also round q. Departs from Han et al.: no retraining.
 """
 
 from collections.abc import Callable, Iterator, Mapping

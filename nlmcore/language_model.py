@@ -9,22 +9,19 @@
 
     model(tokens)  =  model(tokens[:, :k])  followed by  model(tokens[:, k:], state after k)
 
-**A state is a value.** Reading on twice from one state gives the same both times. A state is a nested tuple of
-tensors, or a frozen dataclass of them, whose first dimension is the batch, so `select` can gather rows of
-any model's state, and beam search needs to know nothing of the model.
+**A state is a value.** To continue twice from one state gives the same both times. A state is a nested tuple of
+tensors, or a frozen dataclass of them, whose first dimension is the batch, so `select` can gather rows of any model's
+state, and beam search needs to know nothing of the model.
 
-**Hidden vectors** are optional. Most neural models can also be called in two halves, for code that needs few of the
-logits or the vectors themselves:
+**Hidden vectors** are optional. Most neural models can also be called in two halves:
 
     hidden, state = model.hidden_states(tokens, state)      (batch, time, d_model)
     logits = model.output(hidden)                           each position separately
 
-**Masks** are boolean, (batch, time), and True means a real token. A text without a real token is allowed in every model
-that takes a mask, and reads as nothing: a recurrent state is unchanged, a mean, a maximum and an attention over it are
-zero. Nothing becomes NaN, and the other texts of the batch do not change.
+**Masks** are boolean, (batch, time), True = a real token. A text without one reads as nothing in every model: a
+recurrent state is unchanged, a mean, a maximum and an attention over it are zero.
 
-Departs from the literature: in notation only. Jurafsky & Martin (2024, chapter 3) write the same model as
-P(w_t | w_1 ... w_{t-1}); our `logits[:, t-1]` are its logarithms up to a constant.
+Departs from the literature: in notation only.
 """
 
 import dataclasses
@@ -248,5 +245,5 @@ def check_logits(logits: object, tokens: Tensor, vocab_size: int) -> None:
     """Only their shape: one logit for every token of the vocabulary after every token read."""
     allowed = (*tokens.shape, vocab_size)
     if not isinstance(logits, Tensor) or logits.shape != allowed:
-        got = f"shape {tuple(logits.shape)}" if isinstance(logits, Tensor) else type(logits).__name__
-        raise ValueError(f"model must give logits of shape (batch, time, vocab_size) = {allowed}, got {got}")
+        shape = f"(batch, time, vocab_size) = {allowed}"
+        raise ValueError(f"model must give logits of shape {shape}, got {described(logits)}")

@@ -2,8 +2,8 @@
 
     RMSNorm(x) = g ⊙ x / √(mean(x²) + ε)          Zhang & Sennrich (2019), equation 4
 
-LayerNorm without subtracting the mean and without a shift: cheaper, and as good in most language models (Llama,
-T5, SmolLM). PyTorch has LayerNorm; with nn.LayerNorm, nn.Identity and this one the course's Transformers are built.
+LayerNorm without subtracting the mean and without a shift: cheaper, and as good in most language models (Llama, T5,
+SmolLM).
 
 Departs from the paper: ε inside the root, which the paper leaves out and every implementation has.
 """

@@ -14,11 +14,11 @@ What a position may attend to is a mask of `nlmcore.attention`, and tells the fi
     def loss(model, batch):                                     of a MaskedLM, for `fit`; batch = masked(…)
         return next_token_loss(model(batch.tokens, what_may_be_attended_to), batch.targets, batch.mask)
 
-`fit` and `evaluate` take `causal` with any language model and `corrupt_spans` with any model that has `encode`, without
-a loss of their own. In all: tokens and mask (batch, time), True = a real token (None: all are); the input is unchanged.
+`fit` takes `causal` and `corrupt_spans` without a loss of their own. In all: tokens and mask (batch, time), True = a
+real token (None: all are); the input is unchanged.
 
 Departs from the papers: BERT guesses exactly 15 % of a text, here each token with probability .15. T5 packs its texts
-to one length; here they are padded with 0 on the right.
+to one length.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from nlmcore.attention import padding_mask
-from nlmcore.attention.checks import check_token_mask
+from nlmcore.attention.masks import check_token_mask
 from nlmcore.checks import Count, Positive, Size, check_tokens, checked
 
 __all__ = ["Example", "SourceAndTarget", "causal", "corrupt_spans", "cut", "hide_tokens", "masked", "prefix"]
@@ -102,8 +102,8 @@ def hide_tokens(
 ) -> tuple[Int[Tensor, "batch time"], Bool[Tensor, "batch time"]]:
     """(tokens to read, where to guess): the model guesses `share` of the real tokens, in (0, 1].
 
-    Of these 80 % become `hidden_id` ("[MASK]"), 10 % a random token, and 10 % stay, so that the model must not trust
-    any token it reads: Devlin et al. (2019), section 3.1. mask (batch, time), True = a real token, None: all are.
+    Of these 80 % become `hidden_id` ("[MASK]"), 10 % a random token, and 10 % stay: Devlin et al. (2019), section 3.1.
+    mask (batch, time), True = a real token, None: all are.
 
     Raises ValueError for a share above 1, ids outside the vocabulary, or a mask whose shape is not the tokens'.
     """
@@ -139,12 +139,11 @@ def corrupt_spans(
         source    Thank you <X> me to your party <Y> week
         target    <bos> <X> for inviting <Y> last <Z> <eos>
 
-    Of n real tokens round(share · n) are removed, in round(that / mean_span) spans, at least one of each and at most
-    n − 1 tokens; lengths of spans and gaps are random. As in the authors' code (`random_spans_noise_mask`), a text
-    begins with a gap and ends with a span: the last token is always removed, unlike in the figure above. A text of
-    fewer than two tokens stays whole. The k-th span of a text has the k-th id of `sentinels`; one more ends the target,
-    as in the figure (their code leaves it out, since no gap follows). Raises ValueError for too few sentinels, or a
-    share of 1 or more.
+    Of n real tokens round(share · n) are removed, in round(that / mean_span) spans, at least one of each and at most n
+    − 1 tokens; lengths of spans and gaps are random. As in the authors' code, a text begins with a gap and ends with a
+    span. A text of fewer than two tokens stays whole. The k-th span of a text has the k-th id of `sentinels`; one more
+    ends the target, as in the figure (their code leaves it out, since no gap follows). Raises ValueError for too few
+    sentinels, or a share of 1 or more.
     """
     if share >= 1:
         raise ValueError(f"share must lie in (0, 1), got {share}")

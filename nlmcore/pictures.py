@@ -1,9 +1,9 @@
-"""Two small pictures without any drawing library: curves, and a matrix of weights. SVG, so any browser shows them.
+"""Two small pictures without any drawing library: curves, and a matrix of weights, as SVG.
 
     History.plot().save("losses.svg")
     attention_picture(tape["layers.0.attention"][0, 0], tokenizer.pieces(ids)).save("attention.svg")
 
-In a notebook a picture at the end of a cell is shown. Blue on white and dashes, not hues, tell things apart.
+Blue on white and dashes, not hues, tell things apart.
 """
 
 import html

@@ -3,9 +3,9 @@
     score(q, d) = Σ_{w in q} idf(w) · (k + 1) f / (f + k (1 − b + b |d| / mean |d|)),      f = how often w occurs in d
     idf(w) = ln(1 + (N − n + 1/2) / (n + 1/2)),                               n = in how many of the N passages w occurs
 
-k says how soon more occurrences stop to matter, b how far a long passage is marked down.
-Source: Robertson & Zaragoza (2009), "The probabilistic relevance framework: BM25 and beyond", section 3.4.
-Departs from the source: the 1 in idf, as in Lucene, so that a word of most passages does not count against them.
+k says how soon more occurrences stop to matter, b how far a long passage is marked down. Source: Robertson & Zaragoza
+(2009), "The probabilistic relevance framework: BM25 and beyond", section 3.4. Departs from the source: the 1 in idf, as
+in Lucene.
 """
 
 import re

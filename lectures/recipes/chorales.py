@@ -1,6 +1,6 @@
 """Checkpoint and figures: Bach's chorales as text, and whether positions by distance help to continue them.
 
-Huang et al. (2018), Music Transformer, on four voices in turn (`nlmcore.corpora.chorales`): one token per voice and
+Huang et al. (2018), Music Transformer, on four voices in turn (`nlmcore.corpora.packaged`): one token per voice and
 sixteenth. Rows with and without a label for the voice are theirs; the label of a token is its position modulo 4.
 
     sinusoids                    added to the embeddings
@@ -23,7 +23,7 @@ from typing import Any
 import torch
 from lectures.trained import with_parts
 from nlmcore.corpora import MissingPackageError, load
-from nlmcore.corpora.chorales import SILENCE, VOICES
+from nlmcore.corpora.packaged import SILENCE, VOICES
 from nlmcore.decoding import sample as sampled
 from nlmcore.metrics import mean_interval
 from nlmcore.ngram import NGramLM

@@ -22,7 +22,7 @@ from itertools import chain, count
 from typing import Any, NamedTuple
 
 import torch
-from nlmcore.metrics.intervals import T_95
+from nlmcore.metrics.significance import T_95
 from nlmcore.training import teacher_forcing_loss
 from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode

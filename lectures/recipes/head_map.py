@@ -1,6 +1,6 @@
 """Figure: what do SmolLM2's 270 heads do? Where they look, what depends on them, and which of them deserve a name.
 
-**Where they look** (`nlmcore.inspect.heads`), five draws each: on 25 random tokens and the same again, the mean weight
+**Where they look** (`nlmcore.inspect.attribution`), five draws each: on 25 random tokens and the same again, the mean weight
 on the previous token, on the token after the last occurrence (induction), and on the same token's last occurrence; on
 verses of five test plays, the weight on the first token, and that on punctuation less its
 fraction of the tokens so far. Among the five a head's candidate name is

@@ -4,7 +4,7 @@
 capitals". For a set of units, choose for each label the unit and the threshold with the highest F1 on one play, and score
 them on another. The score of a set is its mean F1 over the labels. Every set has 512 units, but for the last two rows.
 
-    sparse autoencoder     512 features, 12 active, five seeds               `nlmcore.inspect.sparse_autoencoder`
+    sparse autoencoder     512 features, 12 active, five seeds               `nlmcore.inspect.features`
     random directions      ReLU of a product with a random direction, ten draws: the control
     untrained autoencoder  the same before training, three seeds
     neurons                the 512 units of the layer's feed-forward network

@@ -1,6 +1,6 @@
 """Figure: how many of five features does a toy keep in two dimensions, at which sparsity, with and without a ReLU?
 
-The toy of `nlmcore.inspect.superposition` (Elhage et al. 2022): importance 0.9^i, 1,500 steps of 512 examples, Adam whose
+The toy of `nlmcore.inspect.features` (Elhage et al. 2022): importance 0.9^i, 1,500 steps of 512 examples, Adam whose
 rate falls to 0. Five seeds are trained as one batch of models. Each cell of the grid runs at two rates; the one with the
 lower mean loss is kept. The control without the ReLU can do no better than principal components, which need no training.
 """

@@ -29,8 +29,7 @@ from nlmcore.positions import SinusoidalPositions
 from nlmcore.transformer import MaskedLM, TransformerConfig
 from nlmcore.variants.fnet import FourierMixing
 from nlmcore.variants.mlp_mixer import TokenMixing
-from nlmcore.variants.parts import in_encoder, stack_of_two_kinds
-from nlmcore.variants.shapes import without_padding
+from nlmcore.variants.parts import in_encoder, stack_of_two_kinds, without_padding
 from torch import Tensor, nn
 from torch.nn import functional as F
 

@@ -4,9 +4,6 @@
     weights  α_j  = exp(s_j) / Σ_j' exp(s_j')              softmax; they sum to 1
     context  c    = Σ_j α_j value_j
 
-`scores` has three scores (additive, dot, bilinear) and the sum; `multi_head` the attention of Transformers; `cache` its
-memory of a text; `masks` what may be attended to; `pooling` one vector for a text.
-
 Symbols: their d_k is our d_head, their h is n_heads; the decoder state s or h is our query, the encoder states h_j
 ("annotations") are our keys and values.
 """

@@ -2,12 +2,10 @@
 
     keys, values (batch, kv_head, key, d_head)
 
-With them a Transformer reads the next token for the price of one token, not of the whole text (Vaswani et al. 2017 do
-not say so; every implementation does). Appending is concatenation, [old; new]: nothing old is written to, so every
-earlier state stays what it was, and you may continue from it twice.
+So the next token costs one position, not the whole text. Appending is concatenation, [old; new]: nothing old is written
+to, so every earlier state stays what it was, and you may continue from it twice.
 
-Departs from the literature: nothing in what is computed. Implementations for long texts write into buffers allocated
-ahead. Concatenation copies what is old at every step, which a small model notices in a text of a thousand tokens.
+Departs from the literature: nothing in what is computed. Implementations for long texts write into buffers instead.
 """
 
 from dataclasses import dataclass
@@ -34,7 +32,6 @@ class KeyValueCache:
 
     @property
     def length(self) -> int:
-        """How many positions are kept."""
         return self.keys.shape[2]
 
     @property

@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from nlmcore.checks import Count, Size, checked
+from nlmcore.checks import Count, Size, checked, described
 
 
 @checked
@@ -47,3 +47,33 @@ def padding_mask(lengths: Int[Tensor, " batch"], length: Count | None = None) ->
     if int(lengths.min()) < 0 or largest > length:
         raise ValueError(f"lengths must lie in [0, {length}], got {int(lengths.min())} to {largest}")
     return torch.arange(length, device=lengths.device) < lengths.unsqueeze(-1)  # (time) < (batch, 1)
+
+
+def check_mask(mask: Tensor, shape: tuple[int, ...] | torch.Size) -> None:
+    """Refuse a mask that is not boolean (TypeError) or does not broadcast to `shape` (ValueError)."""
+    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
+        way = "; mask == 1 makes one of ones and zeros, mask == 0 of what is added to scores, 0 or −inf"
+        way = way if isinstance(mask, Tensor) else ""
+        raise TypeError(f"mask must be a boolean tensor, True = may attend, got {described(mask)}{way}")
+    if mask.ndim <= len(shape) and all(m in (1, s) for m, s in zip(mask.shape[::-1], shape[::-1], strict=False)):
+        return
+    hint = ""
+    if len(shape) == 4 and mask.shape == (shape[0], shape[3]):
+        hint = "; a padding mask (batch, key) is given as mask[:, None, None, :]"
+    elif len(shape) == 4 and mask.shape == (shape[0], *shape[2:]):
+        hint = "; a mask (batch, query, key) is given as mask[:, None]"
+    raise ValueError(f"mask must broadcast to the scores' shape {tuple(shape)}, got {tuple(mask.shape)}{hint}")
+
+
+def check_token_mask(mask: Tensor | None, tokens: Tensor, pairs: bool = False) -> None:
+    """Refuse a mask that is not boolean (TypeError), or not of the tokens' shape (ValueError): nothing is broadcast.
+
+    pairs: (batch, query, key) is also allowed.
+    """
+    of_pairs = pairs and isinstance(mask, Tensor) and mask.ndim == 3
+    shape = (*tokens.shape, tokens.shape[1]) if of_pairs else tuple(tokens.shape)
+    if isinstance(mask, Tensor) and mask.shape != shape:
+        words = "of pairs must have shape" if of_pairs else "must have the tokens' shape"
+        raise ValueError(f"mask {words} {shape}, got {tuple(mask.shape)}")
+    if mask is not None:
+        check_mask(mask, shape)

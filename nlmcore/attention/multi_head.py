@@ -21,12 +21,11 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from nlmcore.attention.cache import KeyValueCache, check_cache
-from nlmcore.attention.checks import check_heads, check_mask, check_memory, check_positions, check_text
-from nlmcore.attention.masks import window_mask
+from nlmcore.attention.masks import check_mask, window_mask
 from nlmcore.attention.scores import softmax_where
-from nlmcore.checks import Rate, Size, checked
+from nlmcore.checks import Rate, Size, checked, described
 from nlmcore.fast import Linear, fused_attention
-from nlmcore.fast.attention import view_of_rows
+from nlmcore.fast.linear import view_of_rows
 
 H = TypeVar("H", bound="Heads")
 ADVICE = "a mask is given by name, mask=…"
@@ -201,3 +200,45 @@ def two_way(attention: Heads) -> MultiHeadAttention:
     other = copy.copy(attention)
     other.__class__ = MultiHeadAttention  # type: ignore[assignment]
     return other  # type: ignore[return-value]
+
+
+def check_heads(d_model: int, n_heads: int, n_kv_heads: int | None, d_head: int | None) -> None:
+    """The width is cut into heads without remainder, and so are the heads into groups that share keys and values."""
+    if d_head is None and d_model % n_heads:
+        raise ValueError(
+            f"d_model must be a multiple of n_heads unless d_head is given, got d_model={d_model}, n_heads={n_heads}"
+        )
+    if n_kv_heads is not None and n_heads % n_kv_heads:
+        raise ValueError(f"n_heads must be a multiple of n_kv_heads, got n_heads={n_heads}, n_kv_heads={n_kv_heads}")
+
+
+def check_text(name: str, x: Tensor, d_model: int) -> None:
+    """At least one position of every text of a batch."""
+    if x.ndim != 3 or not x.shape[1]:
+        raise ValueError(
+            f"{name} must have shape (batch, time, {d_model}) and at least one position, got {tuple(x.shape)}"
+        )
+
+
+def check_positions(positions: Any) -> list[bool]:
+    """Positions inside attention: None, or a module with one of three methods. Returns which of them it has."""
+    methods = [callable(getattr(positions, name, None)) for name in ("rotate", "bias", "values")]
+    if positions is not None and (isinstance(positions, type) or not any(methods)):
+        raise TypeError(
+            "positions must be None or a module with a method rotate, bias or values, like Rotary(…), got"
+            f" {described(positions)}"
+        )
+    return methods
+
+
+def check_memory(memory: tuple[Any, Any], q: Tensor, n_kv_heads: int) -> None:
+    """Keys and values of a source (batch, kv_head, key, d_head) that fit the queries."""
+    keys, values = memory
+    if not isinstance(keys, Tensor) or not isinstance(values, Tensor) or keys.dtype != q.dtype:
+        raise TypeError(f"memory must hold tensors of {q.dtype} as the model does, got {described(keys)}")
+    wanted = (len(q), n_kv_heads, q.shape[3])
+    if (*keys.shape[:2], *keys.shape[3:]) != wanted or values.shape != keys.shape:
+        raise ValueError(
+            f"memory must have keys and values of shape ({wanted[0]}, {wanted[1]}, key, {wanted[2]}), got"
+            f" {tuple(keys.shape)} and {tuple(values.shape)}: another batch's, or another model's"
+        )

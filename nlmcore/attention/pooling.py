@@ -7,7 +7,7 @@
                                                                Yang et al. (2016), section 2.2, where q is u_w
 
 Fixed weights say *where* to look, attention *what* to look for. The fixed ones have max_length · d_model² parameters,
-attention has d_model; they read no text longer than max_length, and learn each word separately for each position.
+attention has d_model.
 
 All are called pool(states, mask), mask (batch, time) with True = a real token; a text without one gives zeros.
 

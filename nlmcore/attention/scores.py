@@ -3,7 +3,7 @@
     α = softmax(s),   c = Σ_j α_j value_j                      Bahdanau et al. (2015), equations 5 and 6
     softmax(Q Kᵀ / √d_head) V                                  Vaswani et al. (2017), equation 1
 
-Departs from the papers: a row with no key allowed gives zeros, never NaN (the papers never meet one).
+Departs from the papers: a row with no key allowed gives zeros.
 """
 
 import math
@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from nlmcore.attention.checks import check_mask
+from nlmcore.attention.masks import check_mask
 from nlmcore.checks import checked
 
 

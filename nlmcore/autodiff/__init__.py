@@ -5,11 +5,10 @@
     f.backward()
     f.graph()                   # what drawings read
 
-`check` compares with difference quotients; `functions` has the same idea for tensors, by PyTorch's own interface.
+`check` compares with difference quotients, and has the same idea for tensors, by PyTorch's own interface.
 """
 
-from nlmcore.autodiff.check import GradientCheck, check_gradient, numerical_gradient
-from nlmcore.autodiff.functions import Multiply, Sigmoid
+from nlmcore.autodiff.check import GradientCheck, Multiply, Sigmoid, check_gradient, numerical_gradient
 from nlmcore.autodiff.graph import Edge, Graph, Node
 from nlmcore.autodiff.value import Value
 

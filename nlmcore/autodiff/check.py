@@ -2,13 +2,21 @@
 
     ∂f/∂xᵢ ≈ (f(x + h eᵢ) − f(x − h eᵢ)) / 2h        the central difference; its error shrinks as h²
 
-Source: any text on numerical analysis. A large h errs by curvature, a small one by rounding; the cube root of the
-machine's precision, 1e-16^(1/3) ≈ 5e-6, balances the two.
+A large h errs by curvature, a small one by rounding; the cube root of the machine's precision, 1e-16^(1/3) ≈ 5e-6,
+balances the two.
+
+**Tensors**: PyTorch's own interface for a forward and a backward written by hand. `forward` computes and saves what
+`backward` will need; `backward` is given the upstream gradient, one entry per output, and returns upstream × local, one
+result per input. `Sigmoid.apply(x)` is differentiable, by our derivative. Source: CS231n and `torch.autograd.Function`;
+`torch.autograd.gradcheck` checks these. Departs from the source: nothing.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import torch
+from torch import Tensor
 
 from nlmcore.autodiff.value import Value
 from nlmcore.checks import Positive, checked, described
@@ -56,3 +64,34 @@ def check_gradient(
         raise TypeError(f"function must return a Value, got {described(result)}")
     result.backward()
     return GradientCheck(tuple(x.grad for x in inputs), numerical_gradient(function, point, step))
+
+
+class Multiply(torch.autograd.Function):
+    """z = x · y. Each operand's local gradient is the other operand, so both are saved."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, y: Tensor) -> Tensor:
+        if x.shape != y.shape:
+            raise ValueError(f"x and y must have one shape, got {tuple(x.shape)} and {tuple(y.shape)}")
+        ctx.save_for_backward(x, y)
+        return x * y
+
+    @staticmethod
+    def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor, Tensor]:
+        x, y = ctx.saved_tensors
+        return upstream[0] * y, upstream[0] * x
+
+
+class Sigmoid(torch.autograd.Function):
+    """σ(x) as one node. Its derivative (1 − σ)σ needs only the output, so that is what is saved."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        sigma = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(sigma)
+        return sigma
+
+    @staticmethod
+    def backward(ctx: Any, *upstream: Tensor) -> Tensor:
+        (sigma,) = ctx.saved_tensors
+        return upstream[0] * (1 - sigma) * sigma

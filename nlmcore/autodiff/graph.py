@@ -1,7 +1,6 @@
 """A computational graph as plain data: what a drawing needs, and nothing that computes.
 
-Nodes are numbered in the order of the forward pass, so every edge goes from a smaller to a larger number; the backward
-pass is the same list read from its end.
+Nodes are numbered in the order of the forward pass, so every edge goes from a smaller to a larger number.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """A scalar that remembers how it was computed, and so knows its gradient.
 
-Source: reverse-mode differentiation (Linnainmaa 1970; Rumelhart, Hinton & Williams 1986), in the circuit
-notation of Stanford's CS231n: on every wire the value above and the gradient below.
+Source: reverse-mode differentiation (Linnainmaa 1970; Rumelhart, Hinton & Williams 1986), in the circuit notation of
+Stanford's CS231n.
 
     z = f(x, y)            forward: compute z and the local gradients ∂z/∂x and ∂z/∂y
     ∂L/∂x += ∂L/∂z ∂z/∂x   backward: each operand gets upstream × local, and adds up what it gets
@@ -9,8 +9,8 @@ notation of Stanford's CS231n: on every wire the value above and the gradient be
 Symbols: L is the value on which `backward` is called; upstream is ∂L/∂z, kept in `z.grad`;
 local is ∂z/∂x, kept in `z.local_gradients`, in the order of `z.inputs`.
 
-Departs from the source: a plain number in an expression is part of the operation, no node of its own.
-`1 + x` is one node "+1" with one edge, as circuits are drawn on the board.
+Departs from the source: a plain number in an expression is part of the operation, no node of its own. `1 + x` is one
+node "+1" with one edge.
 """
 
 import math

@@ -12,8 +12,7 @@ sections 3.2 and 3.5, for one convolution with 2d outputs and its first weights.
 Symbols: C is `embedding`; W^l, b^l are `layers.{l-1}.linear`; U, c are `output`; k is kernel_size, d d_model, δ the
 dilation. Before the text there are zeros, in every layer. Dauphin's X∗W + b and X∗V + c are the two halves of W.
 
-The linear path A lets gradients through unscaled wherever its gate is open; a gated tanh would shrink them. A
-prediction sees 1 + Σ (k-1)δ tokens: linear in the depth without dilation, exponential with 1, 2, 4, … The state holds
+A prediction sees 1 + Σ (k-1)δ tokens: linear in the depth without dilation, exponential with 1, 2, 4, … The state holds
 the last (k-1)δ inputs of every layer, so one more token costs one step of each layer, however long the text is.
 
 Departs from the papers: the softmax is over the whole vocabulary (theirs is adaptive), residual blocks hold one
@@ -42,10 +41,7 @@ def gated_linear_unit(x: Float[Tensor, "*batch twice"]) -> Float[Tensor, "*batch
 def causal_inputs(
     x: Float[Tensor, "batch time d_model"], past: Float[Tensor, "batch past d_model"]
 ) -> tuple[Float[Tensor, "batch past_and_time d_model"], Float[Tensor, "batch past d_model"]]:
-    """Put the past in front of x; return that, and the inputs to keep for the next piece of text.
-
-    With a past of (k-1)δ inputs, zeros at first, a convolution gives one output per step of x that sees no later step.
-    """
+    """Put the past in front of x; return that, and the inputs to keep for the next piece of text."""
     inputs = torch.cat([past, x], dim=1)
     return inputs, inputs[:, inputs.shape[1] - past.shape[1] :].clone()
 
@@ -53,9 +49,9 @@ def causal_inputs(
 class GatedConvolution(nn.Module):
     """GLU(W [window] + b): (batch, (k-1)δ + time, d_model) -> (batch, time, d_model); the caller pads.
 
-    A convolution over time is one linear map applied to every window of k inputs; as a matrix product it is also faster
-    on a CPU than nn.Conv1d. Weights start as N(0, √(4p/n)) with n = k·d_model inputs and p the fraction that dropout
-    keeps, because a half-open gate lets a quarter of the variance through (Gehring et al., section 3.5).
+    One linear map of every window of k inputs, which is faster on a CPU than nn.Conv1d. Weights start as N(0, √(4p/n))
+    with n = k·d_model inputs and p the fraction that dropout keeps, because a half-open gate lets a quarter of the
+    variance through (Gehring et al., section 3.5).
     """
 
     @checked

@@ -7,9 +7,8 @@ The encoder (3.1, 3.2) looks both ways. The attention compares with z = z^L and 
     e_j = C(x_j) + p_j        z⁰ = e
     z^l_j = √½ (z^{l-1}_j + GLU(W^l [z^{l-1}_{j-(k-1)/2}; …; z^{l-1}_{j+(k-1)/2}] + b^l))
 
-The attention of decoder layer l (3.3, 3.4) asks with the layer's u_i and the word just read, g_i. An average over m
-real source tokens shrinks the variance up to m times; √m (the paper's m√(1/m)) makes up for it. The next layer asks
-again, knowing what this one has fetched ("multi-step"):
+The attention of decoder layer l (3.3, 3.4) asks with the layer's u_i and the word just read, g_i. √m (the paper's
+m√(1/m)) makes up for the variance that an average loses. The next layer asks again ("multi-step"):
 
     d_i = √½ (W_d u_i + b_d + g_i)        α_ij = softmax_j(d_i · z_j)        c_i = √m Σ_j α_ij √½ (z_j + e_j)
 

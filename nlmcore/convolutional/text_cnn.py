@@ -10,8 +10,7 @@ Symbols: h is one of `widths`; w and b are `filters`; m = len(widths) · n_filte
 f is the rectifier, as in the paper's experiments.
 
 Padding does not change the answer: windows that touch no real token take no part in the maximum, and padding inside a
-window counts as zeros. Windows may overhang both ends of the text by all but one token, as in the author's code, so a
-text may be shorter than a filter.
+window counts as zeros. Windows may overhang both ends of the text by all but one token.
 
 Departs from the paper: one channel (theirs may be two, one frozen); copy pretrained vectors into
 `embedding.weight`, and freeze them by `requires_grad_(False)`, for its static and non-static variants.

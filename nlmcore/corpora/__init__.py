@@ -3,8 +3,7 @@
     corpus = load("shakespeare")
     corpus.train[0].title, corpus.licence, corpus.split_rule
 
-`corpus` says what a corpus is; `shakespeare`, `folio`, `packaged` and `generated` make some; `batches` cuts them into
-what models are trained on. A corpus whose package is not installed says which to install, and how.
+A corpus whose package is not installed says which to install, and how.
 """
 
 import inspect
@@ -12,7 +11,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from nlmcore.corpora import chorales, folio, generated, packaged, shakespeare
+from nlmcore.corpora import folio, generated, packaged, shakespeare
 from nlmcore.corpora.batches import PairBatch, PairBatches, StreamBatches, pad, passages
 from nlmcore.corpora.corpus import Corpus, Document, from_file
 from nlmcore.corpora.packaged import MissingPackageError
@@ -39,7 +38,7 @@ _LOADERS: dict[str, Callable[..., Corpus]] = {  # a new corpus is a function and
     "dates": generated.dates,
     "names": packaged.names,
     "python_reference": packaged.python_reference,
-    "chorales": chorales.chorales,
+    "chorales": packaged.chorales,
     "digits": packaged.digits,
 }
 

@@ -23,14 +23,15 @@ PAD, BOS, EOS = 0, 1, 2
 class StreamBatches:
     """(inputs, targets) of shape (batch, length), contiguous along each row from batch to batch; the last is shorter.
 
-    Every token but the `len(tokens) - 1` modulo `batch_size` last ones is read. `batches[i]` gives batch i at
-    once, so training can go on from any of them; to iterate is to read the text once more. Rows shorter than
-    `length` are one batch, as short as they are.
+    Every token but the `len(tokens) - 1` modulo `batch_size` last ones is read. `batches[i]` gives batch i at once, so
+    training can go on from any of them; to iterate is to read the text once more.
     """
 
     @checked
     def __init__(self, tokens: Tensor | Sequence[int], batch_size: Size, length: Size):
-        tokens = _stream(tokens, batch_size + 1)
+        tokens = _ids(tokens, "tokens")
+        if tokens.ndim != 1 or len(tokens) <= batch_size:
+            raise ValueError(f"tokens must be one row of at least {batch_size + 1}, got shape {tuple(tokens.shape)}")
         self.length = length
         per_row = (len(tokens) - 1) // batch_size
         self._inputs = tokens[: batch_size * per_row].view(batch_size, per_row)
@@ -143,13 +144,6 @@ def passages(documents: Iterable[Document], characters: Size = 1000) -> list[Doc
             texts[-2:] = ["\n\n".join(texts[-2:])]
         cut += [Document(text=text, label=document.label, title=document.title) for text in texts]
     return cut
-
-
-def _stream(tokens: Tensor | Sequence[int], least: int) -> Tensor:
-    ids = _ids(tokens, "tokens")
-    if ids.ndim != 1 or len(ids) < least:
-        raise ValueError(f"tokens must be one row of at least {least}, got shape {tuple(ids.shape)}")
-    return ids
 
 
 def _ids(ids: Tensor | Iterable[int], name: str) -> Tensor:

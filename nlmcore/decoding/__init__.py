@@ -3,16 +3,16 @@
     algorithm(model, prompt, max_new_tokens, *, eos=None, state=None, ...)
 
 `prompt` is a LongTensor (batch, time): prompts of one length. `state` is what the model has read before it (for a
-seq2seq decoder `model.encode(source)`, with <bos> as the prompt), one row per prompt. Greedy search and all kinds
-of sampling return a `Generation`; searches return, per prompt, a list of `Hypothesis`, best first. `trace=True` returns
-(result, SearchTree). Nothing here trains: dropout is off while decoding, and no gradient is kept.
+seq2seq decoder `model.encode(source)`, with <bos> as the prompt), one row per prompt. Greedy search and all kinds of
+sampling return a `Generation`; searches return, per prompt, a list of `Hypothesis`, best first. `trace=True` returns
+(result, SearchTree). Dropout is off, and no gradient is kept.
 
 `Constrained` and `Guided` control a text: each is a language model around another one, so any algorithm takes it.
 """
 
 from nlmcore.decoding.bayes_risk import minimum_bayes_risk, shared_words
 from nlmcore.decoding.beams import beam_search, diverse_beam_search
-from nlmcore.decoding.constrained import Constrained
+from nlmcore.decoding.constrained import Constrained, Guided
 from nlmcore.decoding.contrastive import contrastive_search
 from nlmcore.decoding.exhaustive import exhaustive_search
 from nlmcore.decoding.filters import (
@@ -24,7 +24,6 @@ from nlmcore.decoding.filters import (
     keep_typical,
     reshape,
 )
-from nlmcore.decoding.guidance import Guided
 from nlmcore.decoding.results import Generation, Hypothesis, Node, SearchTree
 from nlmcore.decoding.sampling import Step, greedy, sample, stream
 from nlmcore.decoding.speculative import speculative_sample

@@ -2,9 +2,8 @@
 
     h* = argmax_h  1/S * sum_s utility(h, y_s),      y_1 ... y_S ~ P(. | prompt)
 
-A model may spread its mass over a thousand good texts that agree with each other, while the single most probable
-one is odd (often empty). Samples vote: each is a candidate, and each is a reference for every candidate.
-Source: Eikema & Aziz (2020, "Is MAP Decoding All You Need?", their sampling-based minimum Bayes risk).
+The single most probable text may be odd (often empty). Samples vote: each is a candidate, and each is a reference for
+every candidate. Source: Eikema & Aziz (2020, "Is MAP Decoding All You Need?", their sampling-based minimum Bayes risk).
 Departs from the paper: the utility is yours to give (they use METEOR); the default is the F1 of shared words
 (`shared_words`), which needs no library.
 """
@@ -59,21 +58,9 @@ def minimum_bayes_risk(
 
     The paper samples without filters; they are those of `sample`. `utility` gets token ids, without <eos>.
     """
-    sampled: Any = sample(
-        model,
-        prompt,
-        max_new_tokens,
-        eos=eos,
-        state=state,
-        num_samples=num_samples,
-        temperature=temperature,
-        top_k=top_k,
-        top_p=top_p,
-        min_p=min_p,
-        typical_p=typical_p,
-        filters=filters,
-        generator=generator,
-    )
+    reshaped: Any = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p, "typical_p": typical_p}
+    options: Any = {"eos": eos, "state": state, "num_samples": num_samples, "filters": filters, "generator": generator}
+    sampled: Any = sample(model, prompt, max_new_tokens, **reshaped, **options)
     tree = SearchTree(len(prompt)) if trace else None
     ranked = []
     for row in range(len(prompt)):

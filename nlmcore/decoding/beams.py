@@ -6,21 +6,19 @@
 Sources: Lowerre (1976); Sutskever, Vinyals & Le (2014, section 3.2) for neural models; length normalisation as
 in Wu et al. (2016, section 7), with their exponent alpha and without their (5 + |y|)/6.
 
-A text that ends in <eos> among the b best candidates is complete and is set aside; the next best candidates refill
-the beam, so b open texts are always extended (but a beam of 1 is greedy search). The search stops when no open text
-can still reach the best `num_hypotheses`, or at `max_new_tokens`, where open texts count as complete.
-Departs from the papers: Sutskever et al. let the beam shrink instead; the stopping rule is exact for every length
-penalty (`Complete.can_be_reached_from`).
+A text that ends in <eos> among the b best candidates is complete and is set aside; the next best candidates refill the
+beam. The search stops when no open text can still reach the best `num_hypotheses`, or at `max_new_tokens`, where open
+texts count as complete. Departs from the papers: Sutskever et al. let the beam shrink instead; the stopping rule is
+exact for every length penalty (`Complete.can_be_reached_from`).
 
-Diverse beam search: plain beams differ in a word or two at the end. Here the beam is split into G groups, and at every
-step each is penalised for the words that the earlier groups have chosen (the paper's Hamming diversity).
+Diverse beam search: the beam is split into G groups, and at every step each is penalised for the words that the earlier
+groups have chosen (the paper's Hamming diversity).
 
     Y^g_t = the b/G best of  objective(y) + ln P(w | y) - diversity * #{earlier groups' beams that chose w at t}
 
-Source: Vijayakumar et al. (2018, "Diverse Beam Search", section 4, algorithm 1).
-Departs from the paper: the penalty counts each group's b/G best candidates of the step, including those that end; a
-`Hypothesis` keeps the model's own log_prob and is ranked by log_prob / length ** length_penalty,
-so the penalty steers what is found, not how it is scored. With one group, or diversity 0, it is beam search.
+Source: Vijayakumar et al. (2018, "Diverse Beam Search", section 4, algorithm 1). Departs from the paper: the penalty
+counts each group's b/G best candidates of the step, including those that end; a `Hypothesis` keeps the model's own
+log_prob. With one group, or diversity 0, it is beam search.
 """
 
 import math
@@ -139,7 +137,6 @@ def most_probable_candidates(objective: Tensor, searches: Tensor, k: int) -> tup
 
 
 def _hamming(prompts: int, groups: int, size: int, diversity: float | int) -> Pick:
-    """Choose group after group, each against the words that earlier groups chose at this step."""
 
     def pick(objective: Tensor, searches: Tensor, k: int) -> tuple[Tensor, Tensor]:
         vocab_size = objective.shape[-1]

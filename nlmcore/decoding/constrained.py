@@ -4,13 +4,22 @@
     P'(<eos> | text) = 0           unless q accepts: the text is a match
 
 The automaton (`nlmcore.decoding.expressions`) walks over the bytes of tokens, so that a token may hold several symbols
-of the expression, or a part of a character. The set of tokens that q allows is found when q is first met, and kept.
-A text that reached <eos> matches the expression; a text that `max_new_tokens` cut off is the start of a match.
+of the expression, or a part of a character. A text that reached <eos> matches the expression; a text that
+`max_new_tokens` cut off is the start of a match.
 
 Source: Willard & Louf (2023), "Efficient guided generation for large language models", section 3.
 
-Departs from the paper: its sets are found beforehand, for every state. In both, P' is normalised at every step, so a
-sample is not one of the model given that the text matches: a prefix may force the model into an improbable text.
+Departs from the paper: its sets are found beforehand, for every state.
+
+**Classifier-free guidance**: follow the prompt more than the model does by itself.
+
+    ln P'(w | text, c) = ln P(w | text) + γ (ln P(w | text, c) − ln P(w | text)) + constant
+
+c is the prompt. γ = 0 ignores it, γ = 1 is the model itself. A **negative prompt** c̄ takes the place of no prompt:
+both conditions on the right then begin with c̄ instead of nothing.
+
+Source: Sanchez et al. (2023), "Stay on topic with classifier-free guidance", equations 7 and 8; Ho & Salimans (2021).
+Departs from the paper: a token that is impossible with or without the prompt stays impossible.
 """
 
 from collections import defaultdict
@@ -94,3 +103,45 @@ class Constrained(nn.Module):
                 possible[:, t] = torch.stack([self.allowed(q) for q in rows])
         logits = logits.masked_fill(~possible.to(logits.device), -torch.inf)
         return logits, ConstrainedState(inner, torch.tensor(rows), state.position + tokens.shape[1])
+
+
+class Guided(nn.Module):
+    """A language model; its state is (with the prompt, without it, what the second reads instead of the next token).
+
+    prompt, state = Guided(model, 1.5).begin(tokens)
+    sample(guided, prompt, 50, state=state)
+    """
+
+    @checked
+    def __init__(self, model: LanguageModel, gamma: float | int) -> None:
+        super().__init__()
+        self.model, self.vocab_size, self.gamma = model, model.vocab_size, gamma
+
+    @torch.no_grad()
+    def begin(
+        self, prompt: Int[Tensor, "batch time"], negative: Int[Tensor, "batch other"] | None = None
+    ) -> tuple[Int[Tensor, "batch 1"], State]:
+        """(the prompt's last token, the state before it): the text without the prompt begins with that token, or with
+        the whole of `negative`, whose last token is then read in its place."""
+        if negative is not None and not negative.shape[1]:
+            negative = None
+        states = [None if x is None or x.shape[1] < 2 else self.model(x[:, :-1])[1] for x in (prompt, negative)]
+        return prompt[:, -1:], (*states, None if negative is None else negative[:, -1:])
+
+    def forward(
+        self, tokens: Int[Tensor, "batch time"], state: State = None
+    ) -> tuple[Float[Tensor, "batch time vocab"], State]:
+        """Logits as in the equation. Without a state both texts are the same, and so is the model."""
+        before, before_plain, instead = state or (None, None, None)
+        # The first token after `begin` is the prompt's last; the other text reads the negative prompt's last instead.
+        tokens_plain = tokens if instead is None or not tokens.shape[1] else torch.cat([instead, tokens[:, 1:]], dim=1)
+        both = [self.model(tokens, before), self.model(tokens_plain, before_plain)]
+        prompted, plain = (logits.log_softmax(dim=-1) for logits, _ in both)
+        # −∞ + γ · ∞ and −∞ − −∞ are NaN: the equation says nothing about these tokens.
+        impossible = (prompted == -torch.inf) | (plain == -torch.inf)
+        guided = plain + self.gamma * (prompted - plain)  # equation 7, for every token of the vocabulary
+        return guided.masked_fill(impossible, -torch.inf), (
+            both[0][1],
+            both[1][1],
+            None if tokens.shape[1] else instead,
+        )

@@ -3,9 +3,8 @@
     w_t = argmax over the k most probable w of   (1 - alpha) P(w | w_<t)  -  alpha * max_j cos(h_w, h_j)
 
 h_w is the model's hidden vector after reading w, h_j those of the text before, from `hidden` if it is given, else from
-the model's own `hidden_states`. A text that repeats itself revisits the same vectors; the second term, the
-degeneration penalty, detects that. alpha = 0 or k = 1 is greedy search.
-Source: Su et al. (2022, "A Contrastive Framework for Neural Text Generation", section 3.2, equation 5).
+the model's own `hidden_states`. alpha = 0 or k = 1 is greedy search. Source: Su et al. (2022, "A Contrastive Framework
+for Neural Text Generation", section 3.2, equation 5).
 
 Departs from the paper: a model without vectors (an n-gram model) is compared by its predictions instead: h = sqrt(P(. |
 text)), whose cosine is the Bhattacharyya coefficient of two next-token distributions. What `state` has read before

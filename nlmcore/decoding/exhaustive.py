@@ -2,9 +2,8 @@
 
     argmax over w_1 ... w_n of  ln P(w_1 ... w_n) / n ** length_penalty
 
-A text is complete when it ends in <eos> or has `max_new_tokens` tokens. There are up to V ** max_new_tokens of
-them: eleven words from a vocabulary of 50,000 make more texts than the Earth has atoms. The oracle that
-beam search is held to. Source: folklore; Jurafsky & Martin (2024, section 13.4) on why nobody does it.
+A text is complete when it ends in <eos> or has `max_new_tokens` tokens. There are up to V ** max_new_tokens. The oracle
+that beam search is held to. Source: folklore; Jurafsky & Martin (2024, section 13.4) on why nobody does it.
 """
 
 import math

@@ -4,15 +4,13 @@
     ∂_a r* = ∂_a r r*                ∂_a (r s) = ∂_a r s,  or ∂_a s as well if r matches the empty text
 
 ∂_a r matches u just where r matches a u. So a state of the automaton is an expression, a step is a derivative, and a
-state accepts if it matches the empty text. Alternatives form a set and ∅ is removed wherever it occurs; therefore the
-states are finitely many, and all but ∅ can still reach a match.
+state accepts if it matches the empty text.
 
 Source: Brzozowski (1964), "Derivatives of regular expressions". Departs from the paper: letters are the bytes of UTF-8,
 because a token may end inside a character.
 
 The syntax is that of Python's `re`, with re.ASCII, for a match of the whole text: characters, sets like `[a-z_]`, `.`
-and `\\d`, groups, `|`, and `* + ? {m} {m,} {m,n}`. Everything else is refused: anchors, backreferences, look-around,
-lazy and possessive repeats, flags.
+and `\\d`, groups, `|`, and `* + ? {m} {m,} {m,n}`. Everything else is refused.
 """
 
 import re

@@ -1,9 +1,8 @@
 """From a distribution to a token: filters, pure functions that reshape logits, and one table of them, `FILTERS`.
 
 Each keeps the shape (row, vocab) and sets what it drops to -inf; none renormalises, since softmax does. They apply in
-the table's order, each to what the previous one has left. Their names are arguments of `sample`, `stream`,
-`speculative_sample`, `minimum_bayes_risk` and `reshape`, and so is `filters`, any further functions logits -> logits,
-which apply last: a new sampler is one function.
+the table's order, each to what the previous one has left. `filters` are further functions logits -> logits, which apply
+last.
 
 Sources: temperature, Ackley, Hinton & Sejnowski (1985); top-k, Fan, Lewis & Dauphin (2018, "Hierarchical Neural
 Story Generation"); nucleus, Holtzman et al. (2020, "The Curious Case of Neural Text Degeneration", section 3.1);
@@ -28,10 +27,7 @@ ROUNDING = 1e-6  # masses that are equal on paper (0.5 + 0.4 and 0.9) count as e
 
 @checked
 def divide_by_temperature(logits: Float[Tensor, "row vocab"], temperature: Amount) -> Float[Tensor, "row vocab"]:
-    """p_i ∝ exp(logit_i / T): T < 1 sharpens, T > 1 flattens, T = 0 leaves only the first of the highest.
-
-    However small T is, logits that are exactly equal stay equally probable: that is the limit T → 0.
-    """
+    """p_i ∝ exp(logit_i / T): T < 1 sharpens, T > 1 flattens, T = 0 leaves only the first of the highest."""
     if temperature == 0:
         return logits.masked_fill(torch.ones_like(logits).scatter(-1, highest(logits, 1), 0.0).bool(), -math.inf)
     if temperature == 1:

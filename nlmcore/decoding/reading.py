@@ -1,7 +1,7 @@
 """How every algorithm asks a model what comes next: a checked request, evaluation mode, log-probabilities.
 
-Algorithms run under `torch.no_grad`, not `inference_mode`: a buffer that a model builds at its first call (a table of
-positions) would otherwise be an inference tensor, and the model could not be trained afterwards.
+Algorithms run under `torch.no_grad`, not `inference_mode`: a table that a model builds at its first call must serve
+training too.
 """
 
 import math
@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from nlmcore.checks import check_tokens
+from nlmcore.checks import check_tokens, described
 from nlmcore.language_model import (
     LanguageModel,
     NeuralLanguageModel,
@@ -118,8 +118,8 @@ def hidden_states(
         raise TypeError(f"model.hidden_states must return (hidden, state), got {type(answer).__name__}")
     hidden = answer[0]
     if not isinstance(hidden, Tensor) or hidden.ndim != 3 or hidden.shape[:2] != tokens.shape:
-        got = f"shape {tuple(hidden.shape)}" if isinstance(hidden, Tensor) else type(hidden).__name__
-        raise ValueError(f"model.hidden_states must give vectors of shape {(*tokens.shape, 'd_model')}, got {got}")
+        shape = (*tokens.shape, "d_model")
+        raise ValueError(f"model.hidden_states must give vectors of shape {shape}, got {described(hidden)}")
     return hidden, answer[1]
 
 

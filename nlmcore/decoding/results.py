@@ -118,7 +118,6 @@ class SearchTree:
 
     @property
     def roots(self) -> list[Node]:
-        """One per prompt, in order."""
         return [node for node in self.nodes if node.parent is None]
 
     def children(self, node: Node | int) -> list[Node]:

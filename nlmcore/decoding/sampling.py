@@ -3,15 +3,13 @@
     greedy    w_t = argmax_w P(w | w_1 ... w_{t-1})
     sample    w_t ~ reshape(P(. | w_1 ... w_{t-1}))
 
-Greedy search finds the most probable next token, not the most probable text: it never begins with an improbable word,
-and it prefers many common words to one rare one. Sampling without any filter gives exact samples of the model;
+Greedy search need not find the most probable text. Sampling without any filter gives exact samples of the model;
 `write` is the loop for every rule that chooses from one distribution at a time: it reads the prompt once and every new
 token once, and continues with only the unfinished rows.
 
 **A window that slides.** Where a model has used up its positions, `window="slide"` forgets the older half of what it
 sees and reads the newer half again, from the first position on: on average one more token is read for each that is
-written, and every token is predicted from at least half a window. nanoGPT, which reads all of the window again for
-each token, predicts from a whole one.
+written, and every token is predicted from at least half a window.
 
 Source: folklore; Jurafsky & Martin (2024, section 10.2). Departs from the literature: nothing.
 """

@@ -10,11 +10,10 @@ The text has exactly p's distribution, whatever q is: P(x) = min(p, q) + (1 - su
 Source: Leviathan, Kalman & Matias (2023, "Fast Inference from Transformers via Speculative Decoding", algorithm 1;
 temperature and filters reshape p and q alike, section 2.2). lookahead is their gamma.
 
-Departs from the paper: nothing in the distribution. A rejected token cannot be removed from every model's state, but
-a state is a value (nlmcore.language_model): we keep the one from before the draft and read the accepted tokens again,
-together with the next draft. The prompt, and accepted tokens that have become many, are read without a draft, which
-gives one token as plain sampling does: so the model is never called more often than there are tokens. Rows accept
-different numbers of tokens, so each prompt runs separately.
+Departs from the paper: nothing in the distribution. A state is a value (nlmcore.language_model): we keep the one from
+before the draft and read the accepted tokens again, together with the next draft. The prompt, and accepted tokens that
+have become many, are read without a draft, which gives one token as plain sampling does: so the model is never called
+more often than there are tokens. Rows accept different numbers of tokens, so each prompt runs separately.
 """
 
 from collections.abc import Sequence

@@ -1,18 +1,17 @@
 """Stochastic beam search: k different texts, sampled from the model *without replacement*, in one beam search.
 
-Gumbel-max: argmax_y (ln P(y) + noise_y) is a sample of P if the noise is Gumbel; the k highest are k samples
-without replacement. There are too many texts to perturb each, but the highest perturbed value G of a subtree is
-itself Gumbel around the subtree's log-probability phi. So sample from the root down: given the parent's G_S, its
-children's values are Gumbel(phi_child), conditioned on their maximum being G_S,
+Gumbel-max: argmax_y (ln P(y) + noise_y) is a sample of P if the noise is Gumbel; the k highest are k samples without
+replacement. The highest perturbed value G of a subtree is itself Gumbel around the subtree's log-probability phi. So
+sample from the root down: given the parent's G_S, its children's values are Gumbel(phi_child), conditioned on their
+maximum being G_S,
 
     Z = max_i G_i,    G~_i = -ln( exp(-G_S) - exp(-Z) + exp(-G_i) ),
 
 and only the k highest branches need to be followed.
 
-Source: Kool, van Hoof & Welling (2019, "Stochastic Beams and Where to Find Them", section 4, algorithm 1; the
-stable form of G~ is their appendix B). phi is `log_prob`, G is `score`.
-Departs from the paper: the root's G is drawn from Gumbel(0), where algorithm 1 may fix it; the sampled texts
-are the same in distribution, and each score is then Gumbel around its text's log_prob.
+Source: Kool, van Hoof & Welling (2019, "Stochastic Beams and Where to Find Them", section 4, algorithm 1; the stable
+form of G~ is their appendix B). phi is `log_prob`, G is `score`. Departs from the paper: the root's G is drawn from
+Gumbel(0), where algorithm 1 may fix it.
 """
 
 import math

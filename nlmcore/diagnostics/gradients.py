@@ -5,11 +5,11 @@
     ‖Π_j J_j‖ ≤ Π_j ‖J_j‖                  the bound of section 2.1
 
 Pascanu, Mikolov & Bengio (2013), "On the difficulty of training recurrent neural networks", section 2: the product
-vanishes or explodes exponentially in T − t. Autograd measures the gradient and each factor, for any cell. x_t is the
-input, for a language model the embedding of token t. A state of several tensors (an LSTM's h and c) is one vector.
+vanishes or explodes exponentially in T − t. x_t is the input, for a language model the embedding of token t. A state of
+several tensors (an LSTM's h and c) is one vector.
 
-Norms of Jacobians are spectral: the largest singular value, how much the most favoured direction is stretched. For a
-vanilla network J_j = diag(1 − h_j²) U: with ‖U‖ < 1 the gradient must vanish; with ‖U‖ > 1 it may explode. Departs
+Norms of Jacobians are spectral. For a vanilla network J_j = diag(1 − h_j²) U: with ‖U‖ < 1 the gradient must vanish;
+with ‖U‖ > 1 it may explode. Departs
 from the paper: nothing.
 """
 
@@ -66,9 +66,9 @@ def language_model_gradient_norms(
     """The loss of one prediction, −ln P(tokens[:, at + 1] | tokens[:, : at + 1]), differentiated through time.
 
     Works on every language model whose state is made of floats: the model reads one token at a time, without dropout.
-    `at` is T, by default the last time that has a next token. The columns of the result's `state` are times 0 … at − 1
-    (the prediction is made from the previous state and token `at`), those of `input` times 0 … at. Inputs are the
-    outputs of the model's nn.Embedding. `state` is what has been read before: for a seq2seq model, `encode`'s result.
+    `at` is T, by default the last time that has a next token. Columns of `state` are times 0 … at − 1, those of `input`
+    0 … at. Inputs are the outputs of the model's nn.Embedding. `state` is what has been read before: for a seq2seq
+    model, `encode`'s result.
 
     Raises ValueError if `at` has no next token, or if the model's state cannot be differentiated.
     """
@@ -125,7 +125,7 @@ def jacobian_norms(step: Step, inputs: Float[Tensor, "batch time features"], sta
     """
     _check_finite(inputs)
     if inputs.shape[1] < 2:
-        raise ValueError(f"inputs must have at least two times, got shape {tuple(inputs.shape)}")
+        raise ValueError(f"inputs must have at least two time steps, got shape {tuple(inputs.shape)}")
     with torch.no_grad():
         state = step(inputs[:, 0], state)
     jacobians = []
@@ -176,7 +176,6 @@ def _separate(state: State) -> State:
 
 
 def _check_finite(inputs: Tensor) -> None:
-    """Refuse empty or infinite inputs, and NaN."""
     if not inputs.numel():
         raise ValueError(f"inputs must hold at least one value, got shape {tuple(inputs.shape)}")
     if not inputs.isfinite().all():

@@ -2,9 +2,7 @@
 
     y = x W + b,  that is  y = b + Σ_j x_j w_j  with w_j the j-th row of W
 
-It is torch.nn.Linear, whose `weight` is Wᵀ, (out, in). A large product in single precision avoids F.linear, whose BLAS
-repacks W before it multiplies by few rows, and leaves half of another maker's processor unused. It takes one of two
-other ways:
+It is torch.nn.Linear, whose `weight` is Wᵀ, (out, in). A large product in single precision takes one of two other ways:
 
     one row, W stored (in, out)    the sum above: an EmbeddingBag adds the weighted rows, and fetches them ahead
     anything else                  oneDNN, which PyTorch brings along; with gradients too, `Product`
@@ -16,6 +14,9 @@ Measured on one core (AMD, AVX-512), W (3072, 576), times as fast as F.linear wi
     W stored (in, out)        1.80   1.88   1.68   1.99        1.30 by F.linear in the first column, 1 in the others
 
 Departs from the literature: nothing, but terms are summed in a different order, so the last digits differ.
+
+**Multi-head attention** takes few calls: W^Q, W^K and W^V lie in one matrix, of whose rows code that needs one of them
+gets a view, which may be written to; PyTorch's fused kernel keeps no (query, key) matrix, and gives the same results.
 """
 
 import math
@@ -127,3 +128,39 @@ def _onednn() -> Callable[[Tensor, Tensor, Tensor | None], Tensor] | None:
     except (AttributeError, RuntimeError, TypeError):
         return None
     return (lambda x, weight, bias: kernel(x, weight, bias, "none", [], "")) if two.tolist() == [[2.0]] else None
+
+
+def fused_attention(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None, dropout: float, causal: bool
+) -> Tensor:
+    """softmax(q kᵀ / √d_head + bias) v; q (batch, head, query, d_head), k and v with as many heads or a divisor."""
+    grouped = k.shape[1] < q.shape[1]
+    if bias is not None:
+        mask = bias if mask is None else bias.masked_fill(~mask, -torch.inf)
+    elif grouped and mask is None and q.shape[2] == 1:  # one query: a group's heads are rows of one small matrix
+        queries = q.reshape(len(q), k.shape[1], -1, q.shape[3])
+        return F.scaled_dot_product_attention(queries, k, v, None, dropout).reshape(q.shape)
+    return F.scaled_dot_product_attention(q, k, v, mask, dropout, causal, enable_gqa=grouped)
+
+
+class Rows:
+    """y = x Wᵀ + b, with W and b the rows begin to end of `whole`, which is called for them alone."""
+
+    def __init__(self, whole: nn.Linear, begin: int, end: int) -> None:
+        self.whole, self.part = whole, slice(begin, end)
+        self.weight: Tensor = whole.weight[begin:end]
+        self.bias: Tensor | None = None if whole.bias is None else whole.bias[begin:end]
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return self.whole(x, self.part)
+
+
+def view_of_rows(part: int) -> Any:
+    """A property of multi-head attention: the rows of W^Q (part 0), W^K (1) or W^V (2) in its `projection`."""
+
+    def view(attention: Any) -> Rows:
+        own, shared = attention.n_heads * attention.d_head, attention.n_kv_heads * attention.d_head
+        edges = (0, own, own + shared, own + 2 * shared)
+        return Rows(attention.projection, edges[part], edges[part + 1])
+
+    return property(view)

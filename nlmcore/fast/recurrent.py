@@ -6,9 +6,9 @@ layer is one direction or two (forward, backward), each with its four weights an
 
 Padding must change nothing, neither outputs nor the last state. So real tokens are moved to the front of their row, in
 reading order. Then the outputs at real tokens are right, and the last h is the output at the last real token. The
-LSTM's last c is in no output, so the LSTM is made to hold it: one more input, 1 at padding, closes the input gate
-(i = 0) and opens the forget gate (f = 1), and c_t = f ⊙ c_{t-1} + i ⊙ g = c_{t-1} exactly. On a GPU, cuDNN does this
-with a packed sequence; on a CPU, packing would lose the fast kernel and three quarters of the speed.
+LSTM's last c is in no output, so the LSTM is made to hold it: one more input, 1 at padding, closes the input gate (i =
+0) and opens the forget gate (f = 1), and c_t = f ⊙ c_{t-1} + i ⊙ g = c_{t-1} exactly. A GPU takes a packed sequence; on
+a CPU, packing loses three quarters of the speed.
 
 **An LSTM without the kernel** has its backward pass written by hand, because PyTorch's graph of a step costs more than
 the step.
@@ -19,7 +19,7 @@ the step.
     ∂L/∂U = Σ_t h_{t-1}ᵀ (∂L/∂a_t)                        Werbos (1990), "Backpropagation through time"
 
 U's gradient is a sum over times, which is one product after the loop. The forward pass is `LSTMCell.step`. `Recurrent`
-uses this for an LSTM with `fused=False`, where it trains 1.5 to 2 times as fast as a loop around torch.nn.LSTMCell.
+uses this for an LSTM with `fused=False`.
 """
 
 from collections.abc import Callable

@@ -1,8 +1,7 @@
 """Given weights into a module without initialising it first, and stored so that one token is decoded soonest.
 
 **Without initialising.** `filled` builds a module on PyTorch's device "meta", where tensors have shapes but no values;
-the module then takes the given tensors, in their layout. Initialisation is skipped: on "meta" it would do nothing, but
-PyTorch imports 800 modules, for a second, to do it.
+the module then takes the given tensors. Nothing is initialised: on "meta" that would only import 800 modules.
 
 **Stored (in, out).** y = x Wᵀ, W (out, in). For one token, reading W once takes the time. Stored (out, in), as PyTorch
 creates it, every output is a dot product to be summed; stored (in, out), every input adds a multiple of one long row to
@@ -44,18 +43,27 @@ def filled(build: Callable[[], M], weights: Mapping[str, Tensor]) -> M:
     """
     with torch.device("meta"), _NothingIsDrawn():
         model = build()
-    first: dict[int, str] = {}
-    for name, parameter in model.named_parameters(remove_duplicate=False):
-        first.setdefault(id(parameter), name)
-    aliases = {n: first[id(p)] for n, p in model.named_parameters(remove_duplicate=False) if n != first[id(p)]}
+    names = first_names(model)  # before the parameters are exchanged
     try:
-        model.load_state_dict({**weights, **{n: weights[f] for n, f in aliases.items() if f in weights}}, assign=True)
+        model.load_state_dict(aliased(model, weights), assign=True)
     except RuntimeError as error:
         raise ValueError(f"these weights do not fit the model: {error}") from error
-    for alias, name in aliases.items():
-        module, _, leaf = alias.rpartition(".")
-        setattr(model.get_submodule(module), leaf, model.get_parameter(name))
+    for alias, name in names.items():
+        if alias != name:
+            module, _, leaf = alias.rpartition(".")
+            setattr(model.get_submodule(module), leaf, model.get_parameter(name))
     return model.eval()
+
+
+def first_names(model: nn.Module) -> dict[str, str]:
+    """Every name of a parameter -> the first one of that parameter."""
+    first: dict[int, str] = {}
+    return {name: first.setdefault(id(p), name) for name, p in model.named_parameters(remove_duplicate=False)}
+
+
+def aliased(model: nn.Module, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Weights under first names, under all names."""
+    return {**weights, **{name: weights[own] for name, own in first_names(model).items() if own in weights}}
 
 
 def for_decoding(weight: Float[Tensor, "out in"]) -> Float[Tensor, "out in"]:

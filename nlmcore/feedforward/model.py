@@ -24,11 +24,8 @@ Symbols:    paper                   lectures (x=[x₁,x₂,x₃])     here
             U, b                    W, b₂                       output         (vocab, d_hidden)
             W, direct connections   –                           direct         (vocab, window · d_embedding), or None
 
-Concatenated, every pair of positions and features meets in a hidden unit, and H grows with the window. Averaged, the
-order of the words is lost, and H is (d_hidden, d_embedding) for any window.
-
-Departs from the papers: the oldest word comes first in x (Bengio's comes last), so that a window reads like the text;
-before the text there is id 0, whose embedding is learned like any other; the average predicts a word, not a class.
+Departs from the papers: the oldest word comes first in x (Bengio's comes last); before the text there is id 0, whose
+embedding is learned like any other; the average predicts a word, not a class.
 """
 
 from abc import ABC, abstractmethod
@@ -38,7 +35,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from nlmcore.checks import Size, check_tokens, checked
+from nlmcore.checks import Size, check_tokens, checked, described
 
 
 class WindowLM(nn.Module, ABC):
@@ -64,8 +61,7 @@ class WindowLM(nn.Module, ABC):
         if state is None:
             state = tokens.new_zeros(shape)
         elif not isinstance(state, Tensor) or state.shape != shape:
-            got = tuple(state.shape) if isinstance(state, Tensor) else type(state).__name__
-            raise ValueError(f"state must have shape {shape}, (batch, window-1), got {got}")
+            raise ValueError(f"state must have shape {shape}, (batch, window-1), got {described(state)}")
         elif state.numel():
             check_tokens(state, self.vocab_size, "state")
         read = torch.cat([state, tokens], dim=1)  # (batch, window-1 + time)

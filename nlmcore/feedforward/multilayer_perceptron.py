@@ -7,8 +7,8 @@ matrix form of CS231n.
     backward    δ^l = ∂L/∂a^l:      δ^L = (softmax(a^L) − y)/batch for the mean log loss L
                 ∂L/∂W^l = Σ δ^l (h^{l-1})ᵀ,    ∂L/∂b^l = Σ δ^l,    δ^{l-1} = ((W^l)ᵀ δ^l) ⊙ f'(a^{l-1})
 
-Symbols: the sums run over the batch. Rows are examples, so W h is written `h @ W.T`; W^l is `weights[l-1]`. f' is a
-function of h = f(a), which the forward pass has kept: σ' = (1 − σ)σ, tanh' = 1 − tanh².
+Symbols: rows are examples, so W h is written `h @ W.T`; W^l is `weights[l-1]`. f' is a function of h = f(a), which the
+forward pass has kept: σ' = (1 − σ)σ, tanh' = 1 − tanh².
 
 Departs from the source: cross-entropy instead of squared error, batches instead of single examples.
 """

@@ -2,20 +2,31 @@
 
 `recording`    capture (attention weights), pathway (what each sublayer adds), outputs (activations at any place)
 `patching`     patch: activations replaced, added to, ablated; `restore_each`: activation patching, position by position
-`attribution`  a logit as a sum over sublayers and heads; how large what each part adds is
+`attribution`  a logit as a sum over sublayers and heads; how large what each part adds is, and what heads attend to
 `switches`     heads and networks switched off, one set after another, as fast as a reader presses them
-`heads`        what heads attend to: the previous token, the token after the last occurrence, the first token
-`superposition` a toy that stores more features than it has dimensions
-`sparse_autoencoder` looks for features in activations
+`features`     a toy that stores more of them than it has dimensions; a sparse autoencoder, which looks for them
 """
 
-from nlmcore.inspect.attribution import Sizes, direct_logits, sizes
-from nlmcore.inspect.heads import attention_at, first_token_score, induction_score, previous_token_score, repeated
+from nlmcore.inspect.attribution import (
+    Sizes,
+    attention_at,
+    direct_logits,
+    first_token_score,
+    induction_score,
+    previous_token_score,
+    repeated,
+    sizes,
+)
+from nlmcore.inspect.features import (
+    SparseAutoencoder,
+    ToyAutoencoder,
+    dimensionality,
+    keep_largest,
+    sparse_features,
+    unexplained,
+)
 from nlmcore.inspect.patching import patch, restore_each
-from nlmcore.inspect.places import Place, head, neurons
-from nlmcore.inspect.recording import Branch, Tape, capture, outputs, pathway
-from nlmcore.inspect.sparse_autoencoder import SparseAutoencoder, keep_largest, unexplained
-from nlmcore.inspect.superposition import ToyAutoencoder, dimensionality, sparse_features
+from nlmcore.inspect.recording import Branch, Place, Tape, capture, head, neurons, outputs, pathway
 from nlmcore.inspect.switches import Part, Switches, ablation
 
 __all__ = [

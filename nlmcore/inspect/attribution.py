@@ -4,8 +4,18 @@
     u · norm(x_L) = ũ · x_0 + Σ_l ũ · A_l + Σ_l ũ · F_l + u · b       ũ = g ⊙ (u − its mean, for LayerNorm) / s
 
 u is a direction of the output, for example the unembedding of a word, or the difference of two; z_k is head k before
-W^O. **The scale s of the final norm is kept fixed at its value for this text**, because the norm is not linear: if you
-ablate a part, s changes, and so do all other terms. Departs from the paper: nothing; g and s are in ũ.
+W^O. **The scale s of the final norm is kept fixed at its value for this text**. Departs from the paper: nothing; g and
+s are in ũ.
+
+**What heads attend to**: the mean weight from each position to one at a fixed distance, one value per head.
+
+    previous token   mean_t α[t, t − 1]
+    induction        mean_t α[t, t − (P − 1)],  t ≥ P, on P random tokens and the same again
+    first token      mean_t α[t, 0],  t ≥ 1
+
+A text of P random tokens, repeated once, is predictable only by copying: the token after the previous occurrence of the
+current one is the next token. A head that attends there is an induction head (Olsson et al. 2022, section "Defining
+induction heads"; Elhage et al. 2021). Departs from the papers: nothing.
 """
 
 from contextlib import ExitStack
@@ -15,8 +25,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from nlmcore.inspect.places import Place
-from nlmcore.inspect.recording import capture, outputs, pathway
+from nlmcore.checks import Count, Size, checked
+from nlmcore.inspect.recording import Place, capture, outputs, pathway
 from nlmcore.norms import RMSNorm
 
 
@@ -78,8 +88,7 @@ class Sizes(NamedTuple):
 def sizes(model: Any, tokens: Int[Tensor, "1 time"]) -> Sizes:
     """How much every head brings from every token to every other one, ‖α_ij v_j W^O_k‖ / ‖x_i‖, and every network adds.
 
-    A weight alone does not tell: where a head parks it, v_j W^O_k is small (Kobayashi et al. 2020, Attention is Not
-    Only a Weight). x_i is the pathway after the layer.
+    Kobayashi et al. 2020, Attention is Not Only a Weight. x_i is the pathway after the layer.
     """
     names = [f"layers.{i}" for i in range(len(model.layers))]
     with ExitStack() as stack:
@@ -104,3 +113,41 @@ def sizes(model: Any, tokens: Int[Tensor, "1 time"]) -> Sizes:
     return Sizes(
         weights, torch.stack(brought) / length[:, None, :, None], torch.stack(heads) / length[:, None], networks
     )
+
+
+Weights = Float[Tensor, "batch head query key"]
+
+
+@checked
+def attention_at(weights: Weights, distance: Count, first: Count = 0) -> Float[Tensor, " head"]:
+    """The mean weight from position t to t − distance, over the batch and t ≥ first. Raises ValueError if none is."""
+    # Entry i of this diagonal is α[i + distance, i], the weight of query t = i + distance.
+    diagonal = weights.diagonal(-distance, dim1=-2, dim2=-1)[..., max(0, first - distance) :]
+    if not diagonal.shape[-1]:
+        raise ValueError(f"distance must leave a query from {first} on, got {distance} in {weights.shape[-2]} queries")
+    return diagonal.mean((0, 2))  # (batch, head, query) -> (head)
+
+
+def previous_token_score(weights: Weights) -> Float[Tensor, " head"]:
+    """How much each head attends to the token before, on average."""
+    return attention_at(weights, 1)
+
+
+def induction_score(weights: Weights, period: Size) -> Float[Tensor, " head"]:
+    """Of weights on tokens that `repeated` made with this period."""
+    return attention_at(weights, period - 1, period)
+
+
+@checked
+def first_token_score(weights: Weights) -> Float[Tensor, " head"]:
+    """How much each head attends to the first token, on average over the later ones."""
+    return weights[..., 1:, 0].mean((0, 2))
+
+
+@checked
+def repeated(
+    ids: Int[Tensor, " choice"], batch: Size, period: Size, generator: torch.Generator | None = None
+) -> Int[Tensor, "batch time"]:
+    """`period` ids, each equally likely, and the same again: (batch, 2 · period)."""
+    once = ids[torch.randint(len(ids), (batch, period), generator=generator)]
+    return torch.cat([once, once], dim=1)

@@ -7,13 +7,13 @@
     with patch(model, {neurons("layers.3.feed_forward", [70]): value}):             a neuron
 
 A value is a number, a tensor, or a function of the activation. Zero ablation is Michel et al. (2019); the mean over a
-reference corpus keeps the activation typical (Wang et al. 2023). After the `with` the model is as before.
+reference corpus keeps the activation typical (Wang et al. 2023).
 
 **Activation patching** (Vig et al. 2020; "causal tracing" in Meng et al. 2022, section 2): run the model on a corrupted
-text and put one activation of the clean run in its place. If the answer returns, the activation carried it.
+text and put one activation of the clean run in its place.
 
-Departs from the papers: Meng et al. corrupt embeddings by noise and restore windows of ten layers; here the corrupted
-text is a second sentence, and one place is restored at a time.
+Departs from the papers: Meng et al. corrupt embeddings by noise and restore windows of ten layers; here one place is
+restored at a time.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,8 +24,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from nlmcore.inspect.places import Place, listening, visited
-from nlmcore.inspect.recording import outputs
+from nlmcore.inspect.recording import Place, listening, outputs, visited
 
 Change = float | int | Tensor | Callable[[Tensor], Tensor]
 

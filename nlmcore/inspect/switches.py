@@ -6,7 +6,7 @@
     switches.lens()                         log-probabilities read after 0, 1, … layers, with what is off now
 
 Off means that the part adds zero, by `patch`. The pathway after every layer is kept as it is *now*, so that a switch
-computes only the layers from the lowest one that changed: what is below has not heard of it.
+computes only the layers from the lowest one that changed.
 """
 
 from collections import defaultdict
@@ -19,8 +19,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from nlmcore.inspect.patching import Change, patch
-from nlmcore.inspect.places import Place, head
-from nlmcore.inspect.recording import capture, outputs
+from nlmcore.inspect.recording import Place, capture, head, outputs
 
 Part = tuple[int, int | None]
 """(layer, head), or (layer, None): the feed-forward network of that layer."""
@@ -101,7 +100,6 @@ class Switches:
         return torch.cat([self._next(x, slice(None)) for x in self.depths])
 
     def _from(self, first: int, x: Tensor, changes: dict[Any, Change]) -> list[Tensor]:
-        """The pathway after this layer and each later one."""
         found = []
         with patch(self.model, changes):
             for layer in self.model.layers[first:]:

@@ -1,16 +1,19 @@
 """How good is it? Perplexity and bits per character for language models, BLEU for translation, edits for spelling.
 
-`likelihood` asks any language model for the probability of a text, `bleu` compares strings by their n-grams,
-`edits` counts insertions, deletions and substitutions, `intervals` says how sure a mean of a few runs is,
-`significance` which differences between many means are real, `exposure` how well a model knows a secret of its text,
+`intervals` says how sure a mean of a few runs is, `significance` which differences between many means are real,
 `attempts` what several attempts at one question are worth.
 """
 
-from nlmcore.metrics.bleu import corpus_bleu, tokenize_13a
-from nlmcore.metrics.edits import edit_distance, error_rate, sequence_error_rate
-from nlmcore.metrics.exposure import exposure, secret_rank
-from nlmcore.metrics.intervals import bootstrap_interval, mean_interval
-from nlmcore.metrics.likelihood import Likelihood, bits_per_character, log_likelihood, perplexity
+from nlmcore.metrics.likelihood import (
+    Likelihood,
+    bits_per_character,
+    exposure,
+    log_likelihood,
+    perplexity,
+    secret_rank,
+)
+from nlmcore.metrics.references import corpus_bleu, edit_distance, error_rate, sequence_error_rate, tokenize_13a
+from nlmcore.metrics.significance import bootstrap_interval, mean_interval
 
 __all__ = [
     "Likelihood",

@@ -3,9 +3,9 @@
     pass@k = E [1 − C(n − c, k) / C(n, k)]        c of n ≥ k attempts are right; no bias
     vote   = the answer that occurs most often
 
-Of all sets of k attempts among the n, C(n − c, k) hold no right one. 1 − (1 − c/n)^k, which looks alike, draws with
-replacement and is too small. Source: Chen et al. (2021), "Evaluating large language models trained on code", section
-2.1, equation 1; Wang et al. (2023), "Self-consistency", section 2, for the vote. Departs from the papers: nothing.
+1 − (1 − c/n)^k, which looks alike, draws with replacement and is too small. Source: Chen et al. (2021), "Evaluating
+large language models trained on code", section 2.1, equation 1; Wang et al. (2023), "Self-consistency", section 2, for
+the vote. Departs from the papers: nothing.
 """
 
 from collections import Counter

@@ -6,19 +6,27 @@ Source: Jelinek, Mercer, Bahl & Baker (1977); Jurafsky & Martin (2024), section 
     bits per character = -1/C  Σ log2 P(w_t | w_1 ... w_{t-1})              C the characters that they spell
 
 The first token of a row is read, not predicted, so begin rows with `<bos>` if every word should count. Perplexities
-compare only over the same tokens; bits per character compare across tokenizers. A text without a real token counts
-for nothing, as in every loss (`nlmcore.training.losses`); a mean over no prediction at all is refused with ValueError.
-Departs from the source: nothing.
+compare only over the same tokens; bits per character compare across tokenizers. A mean over no prediction at all is
+refused with ValueError. Departs from the source: nothing.
+
+**Exposure**: how well does a model know a secret that it may have been trained on?
+
+    exposure(s) = log₂ |R| − log₂ rank(s),     rank(s) = 1 + the number of r in R with log P(r) > log P(s)
+
+Source: Carlini et al. (2019), "The Secret Sharer", section 4. R are the secrets that could have been chosen, s among
+them. For a secret that was not in the text the rank is uniform, so its mean exposure is about log₂ e = 1.4 bits.
+Departs from the paper: R is a random sample of the possible secrets, with s added; equal probabilities share the mean
+of their ranks.
 """
 
 import math
 from typing import Any, NamedTuple, SupportsIndex
 
 import torch
-from jaxtyping import Int
+from jaxtyping import Float, Int
 from torch import Tensor
 
-from nlmcore.checks import ContextLengthError, Size, check_tokens, checked
+from nlmcore.checks import ContextLengthError, Count, Size, check_tokens, checked
 from nlmcore.language_model import LanguageModel, State, call_model, check_id, check_model, evaluation_mode
 
 
@@ -97,3 +105,17 @@ def _read(model: LanguageModel, tokens: Tensor, state: State) -> tuple[Tensor, S
             f"{error}; carry=False starts every chunk afresh, and a longer text can be read, chunk tokens at a time,"
             " with a chunk of no more than the positions"
         ) from error
+
+
+@checked
+def secret_rank(log_p: Float[Tensor, " candidate"], secret: Count) -> float:
+    """From 1, the most probable. secret: its index among the candidates. Raises ValueError if there is none with it."""
+    if secret >= len(log_p):
+        raise ValueError(f"secret must be the index of a candidate, below {len(log_p)}, got {secret}")
+    higher, equal = (log_p > log_p[secret]).sum(), (log_p == log_p[secret]).sum()
+    return float(higher) + (float(equal) + 1) / 2
+
+
+def exposure(log_p: Float[Tensor, " candidate"], secret: int) -> float:
+    """In bits, from 0 to log₂ of the number of candidates."""
+    return math.log2(len(log_p)) - math.log2(secret_rank(log_p, secret))

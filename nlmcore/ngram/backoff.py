@@ -11,13 +11,13 @@ n-grams seen r times,
 
     d(r) = (r* / r − (k + 1) nₖ₊₁ / n₁) / (1 − (k + 1) nₖ₊₁ / n₁)       for r ≤ k, 1 above.
 
-Symbols: as in smoothing.py; β is `backoff`, Z is `normaliser`.
-Sources: Katz 1987, equations 13 to 15; Good 1953; Brants et al. 2007, equation 5 (stupid backoff).
-Departs from the papers. Katz: (1) where Turing's estimate is undefined or not a discount (some d outside (0, 1)), k is
-lowered until it is one, finally to absolute discounting, d(c) = (c − D) / c; (2) a context whose counts all exceed k
-would leave nothing to unseen words, so one unseen event is added to N (as in SRILM); (3) a context that has seen every
-word keeps maximum likelihood; (4) unigrams are also discounted. Stupid backoff: Brants et al. leave the scores
-unnormalised; here they sum to 1, with Z(h) = 1 + factor · Z(h') · (1 − Σ_seen P(w | h')).
+Symbols: as in smoothing.py; β is `backoff`, Z is `normaliser`. Sources: Katz 1987, equations 13 to 15; Good 1953;
+Brants et al. 2007, equation 5 (stupid backoff). Departs from the papers. Katz: (1) where Turing's estimate is undefined
+or not a discount (some d outside (0, 1)), k is lowered until it is one, finally to absolute discounting, d(c) = (c − D)
+/ c; (2) a context whose counts all exceed k would leave nothing to unseen words, so one unseen event is added to N (as
+in SRILM); (3) a context that has seen every word keeps maximum likelihood; (4) unigrams are also discounted. Stupid
+backoff: Brants et al. leave the scores unnormalised; here they sum to 1, with Z(h) = 1 + factor · Z(h') · (1 − Σ_seen
+P(w | h')).
 """
 
 from dataclasses import dataclass

@@ -5,9 +5,8 @@ n-gram of the next order is one integer,
 
     key(h, w) = id(h) · V + w,
 
-and counting is sorting: equal keys end up side by side, and the rank of a key among the distinct ones is the id of
-that n-gram, from which the keys of the next order are made. The n-grams of all orders form a trie, one sorted array per
-order (as in Heafield 2011's KenLM), in which the children of a prefix lie next to each other.
+and counting is sorting: the rank of a key among the distinct ones is the id of that n-gram, from which the keys of the
+next order are made.
 
 Symbols: h context (prefix) of order-1 words, h' the same without its first word (suffix), w word, c(h, w) count.
 """

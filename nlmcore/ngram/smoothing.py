@@ -17,12 +17,11 @@ A method is one function from the counts after each context to α and γ.
 Symbols: c = c(h, w); N = N(h) = Σ_w c(h, w); T = T(h), how many different words follow h (N₁₊(h •));
 V vocab_size; δ pseudocount; D discount; λₘ weights[m]; an unseen context has γ = 1.
 
-Sources: Jelinek & Mercer 1980 (interpolation); Ney, Essen & Kneser 1994 (absolute discounting and its default
-D = n₁ / (n₁ + 2 n₂), nᵣ the number of n-grams seen r times); Kneser & Ney 1995, in the interpolated form of
-Chen & Goodman 1999, section 3; Witten & Bell 1991; Lidstone 1920 (additive).
-Departs from the papers: D is 0.75 where n₁ or n₂ is 0. Kneser-Ney: a context that only ever begins sequences, such as
-<bos>, has no words before it to count and keeps its raw counts (as in SRILM and KenLM); elsewhere an n-gram that only
-begins sequences counts 0 in the lower orders. Interpolation has one weight per order, not one per bucket of counts.
+Sources: Jelinek & Mercer 1980 (interpolation); Ney, Essen & Kneser 1994 (absolute discounting and its default D = n₁ /
+(n₁ + 2 n₂), nᵣ the number of n-grams seen r times); Kneser & Ney 1995, in the interpolated form of Chen & Goodman 1999,
+section 3; Witten & Bell 1991; Lidstone 1920 (additive). Departs from the papers: D is 0.75 where n₁ or n₂ is 0.
+Kneser-Ney: a context that only ever begins sequences, such as <bos>, has no words before it to count and keeps its raw
+counts (as in SRILM and KenLM); elsewhere an n-gram that only begins sequences counts 0 in the lower orders.
 """
 
 from abc import ABC, abstractmethod

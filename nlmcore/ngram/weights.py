@@ -5,9 +5,9 @@ distribution Pₘ. Each word's expected share of each order says how the λ shou
 
     share(t, m) = λₘ Pₘ(wₜ | hₜ) / Σⱼ λⱼ Pⱼ(wₜ | hₜ)          λₘ ← mean of share(t, m) over the text,
 
-and no step lowers the likelihood (Dempster, Laird & Rubin 1977). Where the context of order m was never seen, the
-model renormalises the λ of the orders that remain, `reach[t]` being the longest. That is a mixture whose samples of
-longer orders were rejected, λₘ / Λ_reach per word, which the expectation adds back.
+and no step lowers the likelihood (Dempster, Laird & Rubin 1977). Where the context of order m was never seen, the model
+renormalises the λ of the orders that remain, `reach[t]` being the longest. The expectation adds back the samples of
+longer orders that were rejected.
 
 Without held-out text, one occurrence of each word of the training text is held out in turn: (c − 1) / (N − 1), the
 leave-one-out form of deleted interpolation.

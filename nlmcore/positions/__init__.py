@@ -20,10 +20,9 @@ Inside every attention, for pairs of a query and a key; built by `Module(n_heads
     LearnableSinusoidalDistances  with learned frequencies     Wang et al. (2021)
 
 These have one of two methods, which is also what a call of the module does. `rotate(x, first)` rotates queries or keys
-(batch, head, time, d_head), the first of which is at position `first`. `bias(q, k)` gives what is added to
-q · k / √d_head, (batch or 1, head, query, key). They may have `values(weights)` as well: what is added to weights @ v,
-(batch, head, query, d_head). Queries are the last of the keys: query i is at position key_length − query_length + i, as
-when a cache is continued.
+(batch, head, time, d_head), the first of which is at position `first`. `bias(q, k)` gives what is added to q · k /
+√d_head, (batch or 1, head, query, key). They may have `values(weights)` as well: what is added to weights @ v, (batch,
+head, query, d_head). Queries are the last of the keys.
 """
 
 from nlmcore.positions.absolute import LearnedPositions, NoPositions

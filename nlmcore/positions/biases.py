@@ -5,11 +5,10 @@
     score_ij = q_i · k_j / √d_head − m_h |i − j|,   m_h = 2^{−8h/n_heads},  h = 1 … n_heads
                                                     Press, Smith & Lewis (2022), section 3
 
-A model trained on short texts can read longer ones. For head counts that are not powers of two, slopes as in the
-authors' code: those of the next lower power, then every second of twice that.
+For head counts that are not powers of two, slopes as in the authors' code: those of the next lower power, then every
+second of twice that.
 
-Departs from the paper: it is for causal models; where a query may look ahead, the same |i − j| counts (as the
-authors suggest for encoders in their repository).
+Departs from the paper: it is for causal models; where a query may look ahead, the same |i − j| counts.
 
 **T5's relative bias**: one learned number per head and bucket of distances.
 
@@ -37,8 +36,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from nlmcore.checks import Size, checked
-from nlmcore.positions.checks import check_lengths
-from nlmcore.positions.relative import BiasedScores, K, Q, offsets
+from nlmcore.positions.relative import BiasedScores, K, Q, check_lengths, offsets
 
 
 @checked

@@ -3,15 +3,13 @@
     offset(i, j) = j − (key_length − query_length + i)         negative: the key lies before the query
 
 With one vector per distance, one matrix product scores a query against every *distance*. `relative_shift` turns that
-into scores against every *key*: each row is shifted by one position more than the row above it, and no array of vectors
-(query, key, d_head) is ever built.
+into scores against every *key*: each row is shifted by one position more than the row above it.
 
     y[i, j] = x[i, j + query_length − 1 − i]        Huang et al. (2018), section 3.4.1, "skewing";
                                                     Dai et al. (2019), appendix B
 
 Departs from the papers: a key in the future of a causal query, which has no distance in x, gets zero (theirs gets
-another distance's score; both are masked). With columns for negative distances too, as in Yang et al. (2019), XLNet,
-nothing is missing, and the same shift serves attention in both directions.
+another distance's score; both are masked).
 
 **Relative positions as vectors beside keys and beside values** (`ShawPositions`).
 
@@ -19,13 +17,12 @@ nothing is missing, and the same shift serves attention in both directions.
     a_ij = w_{clip(j − i, −max_distance, max_distance)}
                                         Shaw, Uszkoreit & Vaswani (2018), equations 3, 4 and section 3.2
 
-The heads share the vectors. All distances beyond max_distance look alike.
+The heads share the vectors.
 
 Symbols: their w^K, w^V are `key_vectors` and `value_vectors` (distance, d_head), the farthest key behind first; their k
 is max_distance; their d_z is our d_head.
 
-Departs from the paper: a causal model has no vectors for keys ahead, which it could never use. `relative_shift` moves
-the scores to their keys, not a reshape.
+Departs from the paper: a causal model has no vectors for keys ahead, which it could never use.
 
 **A learned vector per head and distance**, met only by the queries (`MusicTransformerPositions`).
 
@@ -33,20 +30,16 @@ the scores to their keys, not a reshape.
 
 Symbols: their E^r is `weight` (head, distance, d_head), the farthest distance first, as they order it.
 
-Departs from the paper: distances beyond max_distance share its vector (the paper has one for every distance of its
-longest text; Shaw et al. (2018) clip); where a query may look ahead, there are vectors for that too (the paper's model
-is causal).
+Departs from the paper: distances beyond max_distance share its vector; where a query may look ahead, there are vectors
+for that too (the paper's model is causal).
 
 **The sinusoid of the distance as a second key** (`TransformerXLPositions`).
 
     score_ij = (q_i · k_j + q_i · r_{i−j} + u · k_j + v · r_{i−j}) / √d_head,   r_n = W_R PE(n)
                                         Dai et al. (2019), section 3.3, terms (a), (b), (c), (d)
 
-(a) content, (b) a distance that depends on content, (c) keys that are sought everywhere, (d) distances that are sought
-everywhere. Because r has one row per distance and not per pair, (b) and (d) are one matrix product and a shift.
-
-Symbols: their W_{k,R} is `projection.weight` (n_heads · d_head, n_heads · d_head), PE of that width; u and v are
-(head, d_head).
+Symbols: their W_{k,R} is `projection.weight` (n_heads · d_head, n_heads · d_head), PE of that width; u and v are (head,
+d_head).
 
 Departs from the paper: every layer has its own u and v (theirs share them, in the equations and by default in the
 code). Where a query may look ahead, distances are negative there: sines change their sign (Yang et al. 2019, XLNet).
@@ -61,11 +54,33 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from nlmcore.checks import Size, checked
-from nlmcore.positions.checks import check_lengths, check_pair, check_waves
-from nlmcore.positions.sinusoids import frequencies, waves
+from nlmcore.positions.sinusoids import check_waves, frequencies, waves
 
 Q = Float[Tensor, "batch head query d_head"]
 K = Float[Tensor, "batch kv_head key d_head"]
+
+
+def check_lengths(query_length: int, key_length: int) -> None:
+    """Queries are the last of the keys, so there are no more of them."""
+    if query_length > key_length:
+        raise ValueError(
+            "the queries are the last of the keys, so query_length must not exceed key_length,"
+            f" got {query_length} and {key_length}"
+        )
+
+
+def check_pair(q: Tensor, k: Tensor, n_heads: int, d_head: int) -> None:
+    """q (batch, n_heads, query, d_head) and k (batch, kv_head, key, d_head), queries at the end of the keys."""
+    if q.ndim != 4 or q.shape[1] != n_heads or q.shape[3] != d_head:
+        raise ValueError(f"q must have shape (batch, {n_heads}, query, {d_head}), got {tuple(q.shape)}")
+    if k.ndim != 4 or k.shape[0] != q.shape[0] or k.shape[3] != d_head or not k.shape[1] or n_heads % k.shape[1]:
+        raise ValueError(
+            f"k must have shape ({q.shape[0]}, kv_head, key, {d_head}) with a number of heads that divides {n_heads},"
+            f" got {tuple(k.shape)}"
+        )
+    if q.dtype != k.dtype:
+        raise TypeError(f"k must have the dtype of q, {q.dtype}, got {k.dtype}")
+    check_lengths(q.shape[2], k.shape[2])
 
 
 @checked

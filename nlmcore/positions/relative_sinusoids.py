@@ -4,8 +4,8 @@
                         Wei et al. (2019), NEZHA: the vectors a_ij of Shaw, Uszkoreit & Vaswani (2018) as sinusoids;
                         Wang et al. (2021), "On position embeddings in BERT", compares fixed and learned ω
 
-`SinusoidalDistances` keeps ω_i = 10000^{−2i/d_head}; `LearnableSinusoidalDistances` starts there and learns them. Every
-distance has its vector, however long the text. The heads share the vectors, as in Shaw et al.
+`SinusoidalDistances` keeps ω_i = 10000^{−2i/d_head}; `LearnableSinusoidalDistances` starts there and learns them. The
+heads share the vectors, as in Shaw et al.
 
 Symbols: ω is `frequency` (d_head / 2); a_ij of Shaw et al. is PE(i − j), with the sign turned around.
 
@@ -18,9 +18,8 @@ import torch
 from torch import Tensor, nn
 
 from nlmcore.checks import Size, checked
-from nlmcore.positions.checks import check_waves
 from nlmcore.positions.relative import BiasedScores, K, Q, relative_shift
-from nlmcore.positions.sinusoids import frequencies, waves
+from nlmcore.positions.sinusoids import check_waves, frequencies, waves
 
 
 class SinusoidalDistances(BiasedScores):

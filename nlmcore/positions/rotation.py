@@ -9,8 +9,7 @@ so (R_m q) · (R_n k) = q · R_{n−m} k, and the score depends only on the dist
     "interleaved"   (2i, 2i + 1)             the paper, GPT-J, Llama's own code, GGUF files
     "half"          (i, i + d_head / 2)      GPT-NeoX, Hugging Face; one roll instead of a reshuffle
 
-Moving the columns [0, 2, 4, …, 1, 3, 5, …] of W_Q and W_K into order turns one into the other. Departs from the paper:
-nothing ("half" is a change of basis).
+Departs from the paper: nothing ("half" is a change of basis).
 """
 
 from collections.abc import Callable
@@ -22,8 +21,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from nlmcore.checks import Size, checked
-from nlmcore.positions.checks import check_waves
-from nlmcore.positions.sinusoids import frequencies
+from nlmcore.positions.sinusoids import check_waves, frequencies
 
 Layout = Literal["half", "interleaved"]
 PAIRS = "rotary positions rotate pairs of numbers"

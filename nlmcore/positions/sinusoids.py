@@ -7,24 +7,29 @@
                                                      "learnable sinusoidal" position embeddings
     y_t = W [x_t; PE(t)] = W_x x_t + W_p PE(t)       e(w); pos(t), lecture "positions"
 
-Each bit of a counter is a switch that flips half as often as the previous one; a sinusoid is a smooth switch, and the
-cosine next to it says which way it is moving.
-
-Adding is the special case W_x = W_p = I of the concatenation, which can learn to add or to keep the two apart, at the
-price of one matrix. A linear layer of a sum, A (x + p) = A x + A p, is a concatenation whose halves share A.
+Adding is the special case W_x = W_p = I of the concatenation.
 
 Departs from the papers: nothing (the authors' own code of 2017 lays all sines before all cosines). From the lecture:
-e(w); pos(t) itself is wider than e(w); we mix it back to d_model, so that the blocks keep their width. The lowest bit
-of the counter is on the left, like the fastest sinusoid; `binary_counter(length).flip(1)` is the usual notation.
+e(w); pos(t) itself is wider than e(w); we mix it back to d_model, so that the blocks keep their width.
 """
+
+import math
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from nlmcore.checks import Count, Size, checked
+from nlmcore.checks import Size, checked
 from nlmcore.fast import Linear
-from nlmcore.positions.checks import check_length, check_waves
+from nlmcore.positions.absolute import PositionsByTable
+
+
+def check_waves(name: str, size: int, base: float | int = 2, why: str = "sines and cosines come in pairs") -> None:
+    """An even number of waves, and the base of their lengths."""
+    if size % 2:
+        raise ValueError(f"{name} must be a positive even number ({why}), got {size}")
+    if not 1 < base < math.inf:
+        raise ValueError(f"base must be a finite number above 1, got {base}")
 
 
 def frequencies(d_model: int, base: float | int) -> Float[Tensor, " pair"]:
@@ -47,29 +52,6 @@ def sinusoidal(length: Size, d_model: Size, base: float | int = 10_000.0) -> Flo
 def waves(angle: Float[Tensor, "length pair"]) -> Float[Tensor, "length d_model"]:
     """sin and cos of each angle, side by side."""
     return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(-2)
-
-
-class PositionsByTable(nn.Module):
-    """The base of these three: `forward(x, first)`, with `first` tokens read before x (batch, time, d_model).
-
-    Raises ValueError for a text longer than max_length: the model was not trained that far.
-    """
-
-    @checked
-    def __init__(self, max_length: Size, d_model: Size) -> None:
-        super().__init__()
-        self.max_length, self.d_model = max_length, d_model
-
-    @checked
-    def forward(
-        self, x: Float[Tensor, "batch time {self.d_model}"], first: Count = 0
-    ) -> Float[Tensor, "batch time d_model"]:
-        check_length(first, x.shape[1], self.max_length)
-        return self.placed(x, first, first + x.shape[1])
-
-    def placed(self, x: Tensor, first: int, end: int) -> Tensor:
-        """x at positions first … end − 1."""
-        raise NotImplementedError
 
 
 class SinusoidalPositions(PositionsByTable):

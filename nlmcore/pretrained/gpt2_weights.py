@@ -3,14 +3,12 @@
     model, tokenizer = gpt2("~/models/gpt2")
 
 It is as Hugging Face lays it out: config.json, model.safetensors (or several such files and their index), and the
-tokenizer: tokenizer.json, or the same in vocab.json, merges.txt and added_tokens.json. Where a folder has both,
-tokenizer.json is read, as Hugging Face's loader does. Nothing is fetched, and nothing in it is run: safetensors holds
-only numbers, and pytorch_model.bin, which may hold a program, is not read.
+tokenizer: tokenizer.json, or the same in vocab.json, merges.txt and added_tokens.json. Nothing is fetched, and nothing
+in it is run: safetensors holds only numbers, and pytorch_model.bin, which may hold a program, is not read.
 
 Source: Radford et al. (2019), "Language models are unsupervised multitask learners", section 2.3: pre-norm, learned
 positions, GELU, output tied to the embedding. The files keep each matrix as (in, out), the transpose of what nn.Linear
-takes: GPT-2 was written with convolutions of width 1. Transposed, they lie in memory as decoding wants them
-(`nlmcore.fast.weights`). Departs from the paper: nothing.
+takes. Departs from the paper: nothing.
 """
 
 import json

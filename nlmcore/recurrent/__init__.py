@@ -10,9 +10,8 @@ y, S = memory(x, S)                                  MatrixMemory: a matrix as t
 
 from nlmcore.recurrent.cell import Cell, CellState, Gates, LSTMState, Unrolled, unroll
 from nlmcore.recurrent.cells import GRUCell, LSTMCell, RNNCell, UGRNNCell
-from nlmcore.recurrent.labelling import SequenceClassifier, SequenceTagger, last_state, mean_output
 from nlmcore.recurrent.matrix_memory import MatrixMemory
-from nlmcore.recurrent.model import RecurrentLM
+from nlmcore.recurrent.model import RecurrentLM, SequenceClassifier, SequenceTagger, last_state, mean_output
 from nlmcore.recurrent.recurrent import CELLS, Recurrent, RecurrentState
 
 __all__ = [

@@ -48,7 +48,7 @@ Gates = dict[str, Tensor]  # what the step computed on its way, by name, each (b
 
 
 class Unrolled(NamedTuple):
-    """Every time of one cell's run: states and gates, each (batch, time, hidden), in the order of the text."""
+    """States and gates of one cell at all time steps, (batch, time, hidden) each."""
 
     states: CellState
     gates: Gates
@@ -205,7 +205,7 @@ def stack_gates(gates: list[Gates]) -> Gates:
 def check_not_empty(x: Tensor) -> None:
     """Refuse no texts, or texts of no time, with ValueError."""
     if not x.numel():
-        raise ValueError(f"x must hold at least one text and one time, got shape {tuple(x.shape)}")
+        raise ValueError(f"x must hold at least one text and one time step, got shape {tuple(x.shape)}")
 
 
 def hidden_of(state: CellState) -> Tensor:

@@ -5,7 +5,7 @@ Vectors are rows, as in the lectures. In all, weight_ih stacks the matrices W, e
 """
 
 from collections.abc import Callable
-from typing import cast
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -19,9 +19,6 @@ class RNNCell(Cell):
 
         h_t = tanh(x_t W + h_{t-1} U + b)
 
-    The lecture on recurrent networks writes h_t = σ(h_{t-1} U + x_t W) with any squashing σ, and y_t = softmax(h_t V);
-    V belongs to the language model, not to the cell.
-
     Departs from the paper: tanh, where Elman's units are logistic (`activation=torch.sigmoid` gives those; torch.relu
     those of Le, Jaitly & Hinton 2015).
     """
@@ -34,8 +31,7 @@ class RNNCell(Cell):
         self.activation = activation
         self.kernel = "rnn_tanh" if activation is torch.tanh else "rnn_relu" if activation is torch.relu else None
 
-    def step(self, projected: Tensor, state: AnyState, U: Tensor) -> tuple[CellState, Gates]:
-        h = cast(Tensor, state)
+    def step(self, projected: Tensor, h: Any, U: Tensor) -> tuple[CellState, Gates]:
         h = self.activation(torch.addmm(projected, h, U))  # `projected` is x_t W + b; (batch, hidden)
         return h, {"hidden": h}
 
@@ -67,8 +63,7 @@ class UGRNNCell(Cell):
         super().__init__(input_size, d_hidden, two_biases=False)
         nn.init.ones_(self.bias_ih[d_hidden:])  # b^G: σ(1) = 0.73 of the memory is kept at first
 
-    def step(self, projected: Tensor, state: AnyState, U: Tensor) -> tuple[CellState, Gates]:
-        h = cast(Tensor, state)
+    def step(self, projected: Tensor, h: Any, U: Tensor) -> tuple[CellState, Gates]:
         candidate, gate = torch.addmm(projected, h, U).chunk(2, 1)  # both equations in one product
         R, G = candidate.tanh(), gate.sigmoid()
         h = R + G * (h - R)  # = G h + (1 − G) R, with one product less
@@ -88,15 +83,14 @@ class GRUCell(Cell):
     R for z and n.
 
     Departs from the paper: Cho et al. reset *before* the product, n = tanh(x W + (r ⊙ h) U); here the reset comes after
-    it, r ⊙ (h U + d), so that all three products with h are one (and d^n cannot be merged into b^n). The two functions
-    differ, with equal quality as far as is known. The paper has no biases.
+    it, r ⊙ (h U + d), so that all three products with h are one (and d^n cannot be merged into b^n). The paper has no
+    biases.
     """
 
     blocks = ("reset", "update", "candidate")
     kernel = "gru"
 
-    def step(self, projected: Tensor, state: AnyState, U: Tensor) -> tuple[CellState, Gates]:
-        h = cast(Tensor, state)
+    def step(self, projected: Tensor, h: Any, U: Tensor) -> tuple[CellState, Gates]:
         sizes = (2 * self.d_hidden, self.d_hidden)  # of both gates, and of the candidate
         from_x, n_from_x = projected.split(sizes, 1)  # (batch, 2 · hidden) and (batch, hidden)
         from_h, n_from_h = torch.addmm(self.bias_hh, h, U).split(sizes, 1)

@@ -18,9 +18,9 @@ written with k_i, D_ij the decay from position j to i, and S the matrix before t
 
 Symbols: our S is the transpose of theirs; their α and β are a and b; Mamba-2 calls k, q, v here B, C, x.
 
-Departs from the papers: a_t is one number per head (a vector in Yang et al. 2024, "Gated linear attention"); no
-feature map, denominator or rotation, instead unit queries and keys and an RMSNorm of each head (as DeltaNet has them)
-in all rules; no short convolution before and no gate after the memory.
+Departs from the papers: a_t is one number per head (a vector in Yang et al. 2024, "Gated linear attention"); no feature
+map, denominator or rotation, instead unit queries and keys and an RMSNorm of each head (as DeltaNet has them) in all
+rules.
 """
 
 from typing import Any, Literal
@@ -30,7 +30,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.attention.checks import check_text
+from nlmcore.attention.multi_head import check_text
 from nlmcore.checks import Size, checked
 from nlmcore.fast import Linear
 from nlmcore.language_model import check_state

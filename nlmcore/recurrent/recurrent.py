@@ -7,9 +7,8 @@
 A language model cannot be bidirectional: the backward cell has read the token that the model should predict.
 
 `Cell.through_time` is the loop over time. With `fused=True`, PyTorch's kernels run over the cells' parameters instead,
-with equal outputs and gradients, if there is a kernel, no hook listens to the cells nor anybody to their gates, and the
-text has more than one token: oneDNN packs an LSTM's weights in every call, so for a single token the cell is up to 16
-times as fast (512 units).
+with equal outputs and gradients, unless a hook listens to the cells or the text has one token, which the cell reads
+faster.
 
 Departs from the papers: dropout is only between layers (Zaremba, Sutskever & Vinyals 2014), as in torch.nn.
 """
@@ -88,7 +87,7 @@ class Recurrent(nn.Module):
         """
         check_not_empty(x)
         if mask is not None:
-            x = x.masked_fill(~mask.unsqueeze(-1), 0.0)  # whatever is there, even NaN, is not read
+            x = x.masked_fill(~mask.unsqueeze(-1), 0.0)  # padding is not read, even if it is NaN
             mask = None if bool(mask.all()) else mask.T  # (time, batch)
         states = self._split(state, x)
         final: list[CellState] = []
@@ -146,14 +145,12 @@ class Recurrent(nn.Module):
         return ours.to(module.weight_hh_l0.device, module.weight_hh_l0.dtype)  # type: ignore[arg-type, call-overload]
 
     def _layers(self) -> list[list[Cell]]:
-        """The cells of each layer: one, or a forward and a backward one."""
         cells = cast(list[Cell], list(self.cells))
         return [cells[start : start + self.directions] for start in range(0, len(cells), self.directions)]
 
     def _layer(
         self, cells: list[Cell], x: Tensor, states: list[CellState], mask: Tensor | None
     ) -> tuple[Tensor, list[CellState]]:
-        """One layer, forward and perhaps backward, over x (time, batch, input)."""
         kernel, recording = _shared_kernel(cells), any(cell.gate_recorder or cell.watched for cell in cells)
         if self.fused and kernel is not None and not recording and len(x) > 1:  # one step is faster by itself
             parts: list[tuple[Tensor, ...]] = [state if isinstance(state, tuple) else (state,) for state in states]
@@ -163,7 +160,6 @@ class Recurrent(nn.Module):
         return torch.cat([outputs for outputs, _ in runs], dim=-1), [last for _, last in runs]
 
     def _split(self, state: AnyState | None, x: Tensor) -> list[CellState]:
-        """Each cell's own state."""
         cells = cast(list[Cell], list(self.cells))
         if state is None:
             return [cell.zero_state(x) for cell in cells]

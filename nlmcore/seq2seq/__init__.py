@@ -6,8 +6,18 @@
 and retrieve-and-edit: `Retriever` finds a prototype, `NeuralEditor` rewrites it (Guu et al. 2018).
 """
 
-from nlmcore.seq2seq.attention import SCORES, AdditiveScore, Attention, BilinearScore, DotScore
-from nlmcore.seq2seq.decoders import AttentionDecoder, Decoder, EveryStepDecoder, InitialStateDecoder, Seq2SeqState
+from nlmcore.seq2seq.decoders import (
+    SCORES,
+    AdditiveScore,
+    Attention,
+    AttentionDecoder,
+    BilinearScore,
+    Decoder,
+    DotScore,
+    EveryStepDecoder,
+    InitialStateDecoder,
+    Seq2SeqState,
+)
 from nlmcore.seq2seq.edit import NeuralEditor, Retriever, edit_pairs, edited_words, jaccard
 from nlmcore.seq2seq.model import Encoder, Seq2Seq
 

@@ -10,12 +10,12 @@ Guu, Hashimoto, Oren & Liang (2018), "Generating sentences by editing prototypes
 P(x | x', z) is a `Seq2Seq` with attention to x' that also reads z at every step. Training maximises
 E_q ln P(x | x', z); at test time z is sampled from p, or made from words to insert and delete, or zero.
 
-Symbols: e is `edits`, z is the state's `constant`, ε is `noise`, the paper's norm limit 10 is `max_norm`.
-They train on pairs with J at least 0.5: close enough that one is an edit of the other.
+Symbols: e is `edits`, z is the state's `constant`, ε is `noise`, the paper's norm limit 10 is `max_norm`. They train on
+pairs with J at least 0.5.
 
 Departs from the paper: the search is exact, not by locality-sensitive hashing; u is a von Mises-Fisher sample there,
-here f/‖f‖ plus Gaussian noise, normalised (`concentration` is the inverse variance per coordinate); one layer, where
-theirs has three; stop words count as words.
+here f/‖f‖ plus Gaussian noise, normalised (`concentration` is the inverse variance per coordinate); one layer; stop
+words count as words.
 """
 
 import dataclasses
@@ -29,8 +29,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from nlmcore.checks import Probability, Size, check_sizes, check_tokens, checked
-from nlmcore.seq2seq.attention import SCORES
-from nlmcore.seq2seq.decoders import AttentionDecoder, Seq2SeqState
+from nlmcore.seq2seq.decoders import SCORES, AttentionDecoder, Seq2SeqState
 from nlmcore.seq2seq.model import Seq2Seq
 
 Words = Sequence[Hashable] | frozenset[Hashable]
@@ -111,7 +110,6 @@ def edited_words(
 
 
 def _word_set(name: str, tokens: Tensor, mask: Tensor | None, vocab_size: int) -> Tensor:
-    """(batch, vocab), True for words that occur at real positions."""
     check_tokens(tokens, vocab_size, name)
     counted = torch.ones_like(tokens) if mask is None else mask.to(tokens.dtype)
     return tokens.new_zeros(len(tokens), vocab_size).scatter_add(1, tokens.long(), counted) > 0

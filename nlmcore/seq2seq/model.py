@@ -13,7 +13,7 @@ The encoder is a recurrent network; its states are all that the decoder will kno
     h_i = encoder(e(x_i), h_{i+1}),   i = n … 1              reversed (Sutskever et al. 2014, section 3.3): c = h_1
     h_i = [forward_i ; backward_i]                           both (Bahdanau et al. 2015, section 3.2)
 
-Reversing puts the first source words next to the first target words. Outputs are always in the source's order.
+Outputs are always in the source's order.
 
 Symbols: e is `encoder.embedding` and `embedding`; V and b are `output`. `decoders` has the equations of s_i.
 
@@ -34,8 +34,14 @@ from nlmcore.language_model import check_source_state
 from nlmcore.recurrent import Recurrent, RecurrentState
 from nlmcore.recurrent.cell import each
 from nlmcore.recurrent.recurrent import CellName
-from nlmcore.seq2seq.attention import SCORES
-from nlmcore.seq2seq.decoders import AttentionDecoder, Decoder, EveryStepDecoder, InitialStateDecoder, Seq2SeqState
+from nlmcore.seq2seq.decoders import (
+    SCORES,
+    AttentionDecoder,
+    Decoder,
+    EveryStepDecoder,
+    InitialStateDecoder,
+    Seq2SeqState,
+)
 
 
 class Encoder(nn.Module):

@@ -6,12 +6,9 @@ with GPT-2's pattern, as Radford et al. (2019), section 2.2.
     repeat:  ab = argmax count(x y)            over neighbours x y inside words
              write every "a b" as one symbol
 
-To encode a word, start from its bytes and apply the merges in the order in which they were learnt.
-
-Counting all pairs afresh after every merge (the textbook's loop) takes merges × text steps. Three facts save almost
-all of it: equal words change alike, so each *distinct* word is kept once, with its count; a merge changes only the
-pairs beside the places where it happened, so counts are corrected there; and a heap knows the most frequent pair, if
-an entry whose count has gone stale is put back with its true count when met.
+Counting all pairs afresh after every merge takes merges × text steps. Instead each *distinct* word is kept once, with
+its count; counts are corrected beside a merge; and a heap knows the most frequent pair, if an entry whose count has
+gone stale is put back with its true count when met.
 
 Symbols: a symbol is one character, chr(its id), so a word is a str, a pair is a str of two characters, to find
 a pair is `word.find(pair)`, to merge "xy" to z is `word.replace("xy", "z")`, and pairs sort by their ids.
@@ -162,13 +159,12 @@ class BPETokenizer(TrainedTokenizer):
         return cls((left, right) for _, (left, right, _) in zip(range(vocab_size - smallest), learner, strict=False))
 
     def trace(self, word: str) -> list[list[bytes]]:
-        """How one word is encoded: its bytes, then its pieces after each merge that applies; for the lecture."""
+        """How one word is encoded: its bytes, then its pieces after each merge that applies."""
         if not isinstance(word, str) or len(SPLIT.findall(word)) != 1:
             raise ValueError(f"word must be a single word (it may begin with one space), got {word!r:.60}")
         return [[self.vocabulary[ord(s)] for s in symbols] for symbols in self._merge_steps(word)]
 
     def _merge_steps(self, word: str) -> Iterator[str]:
-        """The word as symbols: its bytes, then after each merge that applies, in the order they were learnt."""
         symbols = "".join([self._byte_symbols[b] for b in to_bytes(word)])
         yield symbols
         symbol_of = self._symbol_of

@@ -1,11 +1,9 @@
 """Vocabularies built from a training text: characters, or words and punctuation; `<unk>` is for all else.
 
-Characters are the smallest vocabulary, and make the longest sequences.
-
-A vocabulary of words wants "king" to be one entry, whatever space is around it; the round trip wants every
-space back. Both are had by a rule that says where one space is *expected* between two tokens: before a word,
-but not before a comma, and not after an opening bracket. An expected space is not written at all. Where a text
-differs from the rule, its white space is written as tokens: " ", "\\n", ...; and "" says "no space here".
+A vocabulary of words wants "king" to be one entry, whatever space is around it; the round trip wants every space back.
+Both are had by a rule that says where one space is *expected* between two tokens: before a word, but not before a
+comma, and not after an opening bracket. An expected space is not written at all. Where a text differs from the rule,
+its white space is written as tokens: " ", "\\n", ...; and "" says "no space here".
 
     "Nay, answer me:\\nstand!"   Nay | , | answer | me | : | \\n | stand | !
     "a grave-digger"            a | grave | - | digger       (none is expected beside a hyphen)
@@ -155,7 +153,6 @@ class WordTokenizer(TrainedTokenizer):
 
 
 def _frequent(counts: Counter[str], min_count: int) -> list[str]:
-    """What occurs at least so often. Raises ValueError if nothing does."""
     most = max(counts.values(), default=min_count)
     if min_count > most:
         raise ValueError(f"min_count must be in [1, {most}], got {min_count}")

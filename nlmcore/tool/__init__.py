@@ -1,15 +1,13 @@
 """From a file to a model that talks: what a script or a command line wants, made of the other rooms.
 
-    save_model("mine", model, tokenizer)                   a folder
-    model, tokenizer = load_model("mine")
-    complete(model, tokenizer, "Once upon a time")         strings in, strings out
-    chat(model, tokenizer, "Who was Hamlet?")
+save_model("mine", model, tokenizer)                   a folder
+model, tokenizer = load_model("mine")
+complete(model, tokenizer, "Once upon a time")         strings in, strings out
+chat(model, tokenizer, "Who was Hamlet?")
 
-    python -m nlmcore train mine.txt                       the same without a program
-    python -m nlmcore write mine
-    python -m nlmcore chat mine
-
-`import nlmcore` gives out the four functions as `nlmcore.save_model` and so on.
+python -m nlmcore train mine.txt                       the same without a program
+python -m nlmcore write mine
+python -m nlmcore chat mine
 """
 
 from nlmcore.tool.saved import load_model, save_model

@@ -5,8 +5,7 @@
     POST /write   {"messages": [{"role", "content"}, …]} or {"text"}  ->  the new text, piece by piece
 
 Only this computer can reach it: it listens on the loopback address. A page of somebody else's, which the same browser
-shows, is refused by its Host and Origin (DNS rebinding, cross-site requests). One text is written at a time; to close
-the page or to press Stop ends it. Departs from the literature: nothing.
+shows, is refused by its Host and Origin (DNS rebinding, cross-site requests).
 """
 
 import json

@@ -104,7 +104,6 @@ def rebuilt(described: Mapping[str, Any]) -> Any:
 
 
 def tokenizer_fields(tokenizer: Tokenizer) -> dict[str, Any]:
-    """What makes the tokenizer again."""
     if isinstance(tokenizer, BytePairTokenizer):
         return {"tokenizer": "BytePairTokenizer", **tokenizer.arguments()}
     if type(tokenizer).__name__ not in TOKENIZERS:

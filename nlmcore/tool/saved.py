@@ -11,14 +11,14 @@
 
 **GPT-2's shape** is a `TransformerLM` of layer norm before each sublayer, learned positions, biases and a plain
 feed-forward network, as the default configuration is; any part that differs, Llama's or one of `nlmcore.variants`, has
-no name in GPT-2's config.json, and such a folder is read here alone. tokenizer.json is written for byte pairs, where
-the library `tokenizers` is installed: Hugging Face has nothing that does what `CharTokenizer` and `WordTokenizer` do.
+no name in GPT-2's config.json, and such a folder is read here alone. tokenizer.json is written for byte pairs alone,
+where the library `tokenizers` is installed.
 
 **An adapter** (`nlmcore.transfer.LoRA`) is saved as A and B alone, a thousandth of its model; it is loaded onto that
 model: `load_model("mine", base=smollm2())`. The file knows a digest of a matrix, so another model is refused.
 
 Source: safetensors (Hugging Face), a format that holds numbers and runs nothing; the JSON can name only layers and
-functions of tensors that `nlmcore` and `torch` have (`nlmcore.transformer.names`). No paper describes them.
+functions of tensors that `nlmcore` and `torch` have (`nlmcore.transformer.names`).
 """
 
 import hashlib
@@ -32,7 +32,7 @@ import torch
 from torch import Tensor, nn
 
 from nlmcore.checks import checked, described
-from nlmcore.fast.weights import for_decoding
+from nlmcore.fast.weights import aliased, for_decoding
 from nlmcore.pretrained import gpt2_export, gpt2_weights
 from nlmcore.pretrained.byte_pairs import BytePairTokenizer
 from nlmcore.pretrained.weights import read_safetensors
@@ -173,13 +173,6 @@ def without_aliases(model: nn.Module) -> dict[str, Tensor]:
     """The state_dict, a parameter with several names under the first of them only: safetensors allows no two."""
     once = {name for name, _ in model.named_parameters()} | {name for name, _ in model.named_buffers()}
     return {name: tensor for name, tensor in model.state_dict().items() if name in once}
-
-
-def aliased(model: nn.Module, weights: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The same under all names."""
-    first: dict[int, str] = {}
-    names = {name: first.setdefault(id(p), name) for name, p in model.named_parameters(remove_duplicate=False)}
-    return weights | {name: weights[own] for name, own in names.items() if own in weights}
 
 
 def describe_adapter(adapter: LoRA) -> dict[str, Any]:

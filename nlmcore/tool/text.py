@@ -4,7 +4,7 @@
     chat(model, tokenizer, "Who was Hamlet?")                 -> an answer, of a model that was trained to chat
     for piece in write_text(model, tokenizer, "Once"): ...    -> the same, piece by piece
 
-A context that is used up slides (`nlmcore.decoding.stream`). Departs from the literature: nothing.
+A context that is used up slides (`nlmcore.decoding.stream`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence

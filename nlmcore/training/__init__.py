@@ -9,20 +9,31 @@ noam_schedule, cosine_schedule                    learning rates, functions of t
 fit                                               the loop, with checkpoints and an exact resume
 """
 
-from nlmcore.training.checkpoint import load_checkpoint, save_checkpoint
-from nlmcore.training.distillation import distillation_loss
-from nlmcore.training.history import History, Record
+from nlmcore.training.checkpoint import History, Record, load_checkpoint, save_checkpoint
 from nlmcore.training.loop import fit
-from nlmcore.training.losses import Piece, evaluate, next_token_loss, teacher_forcing_loss
-from nlmcore.training.muon import Muon, orthogonalised
-from nlmcore.training.optimisation import clip_gradients, cosine_schedule, decay_groups, noam_schedule
+from nlmcore.training.losses import (
+    Piece,
+    detach,
+    distillation_loss,
+    evaluate,
+    next_token_loss,
+    teacher_forcing_loss,
+    truncated_backpropagation,
+)
+from nlmcore.training.optimisation import (
+    Muon,
+    clip_gradients,
+    cosine_schedule,
+    decay_groups,
+    noam_schedule,
+    orthogonalised,
+)
 from nlmcore.training.scheduled_sampling import (
     exponential_decay,
     inverse_sigmoid_decay,
     linear_decay,
     scheduled_sampling_loss,
 )
-from nlmcore.training.through_time import detach, truncated_backpropagation
 
 __all__ = [
     "History",

@@ -1,8 +1,6 @@
 """Batches in an order that can be replayed, epoch after epoch: an exact resume needs the same random numbers.
 
-Shuffling and cutting the data uses the same global generators as dropout; if both took turns on them, a resumed run
-could not replay the data without replaying the dropout in between. So batches have their own random state: `fit`
-lends the global generators to the data while it makes a batch.
+`fit` lends the global generators to the data while it makes a batch.
 """
 
 import random
@@ -26,7 +24,6 @@ class RandomState:
 
     @classmethod
     def now(cls) -> "RandomState":
-        """The generators as they are."""
         cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []
         states = {"cpu": torch.get_rng_state()} | {f"cuda.{i}": state for i, state in enumerate(cuda)}
         return cls(states, random.getstate())
@@ -38,7 +35,6 @@ class RandomState:
         return cls(cls.now().tensors | cpu, random.Random(seed).getstate())
 
     def restore(self) -> None:
-        """Put the generators into this state."""
         torch.set_rng_state(self.tensors["cpu"])
         for i in range(len(self.tensors) - 1):
             torch.cuda.set_rng_state(self.tensors[f"cuda.{i}"], i)
@@ -74,7 +70,6 @@ class BatchStream:
         return self._ahead is _NOTHING
 
     def begin_epoch(self, epoch: int) -> None:
-        """Start over."""
         self.start = EpochStart(epoch, self._random)  # with these an epoch can be replayed
         self.position = 0
         # The iterator may draw when it is made (a shuffle) and at every batch.
@@ -86,7 +81,6 @@ class BatchStream:
             raise ValueError(f"batches must hold at least one batch, got none in epoch {epoch}{once}")
 
     def next(self) -> Any:
-        """The next batch of this epoch."""
         batch = self._ahead
         with self._own_randomness():
             self._ahead = next(self._iterator, _NOTHING)
@@ -107,7 +101,6 @@ class BatchStream:
 
     @contextmanager
     def _own_randomness(self) -> Iterator[None]:
-        """Meanwhile the global generators are the data's."""
         outside = RandomState.now()  # the model's: dropout, sampling
         self._random.restore()
         try:

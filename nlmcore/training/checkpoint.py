@@ -4,8 +4,8 @@ Of a model that is partly frozen (an adapter, a probe, the last layers) it holds
 of the rest.
 
 The file is PyTorch's (`torch.save`) and read with `weights_only=True`, which builds tensors, numbers, strings and
-containers, and runs nothing. A SHA-256 of all of it follows, so a truncated or changed file is refused before
-anything is loaded. It is written to a temporary file next to it, which then takes its name: whole, or not there.
+containers, and runs nothing. A SHA-256 of all of it follows, so a truncated or changed file is refused before anything
+is loaded.
 """
 
 import hashlib
@@ -15,15 +15,64 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
 
 from nlmcore.language_model import State, evaluation_mode, leaves, map_leaves
+from nlmcore.pictures import Picture, curves
 from nlmcore.training.batches import BatchStream, EpochStart, RandomState
-from nlmcore.training.history import History
 from nlmcore.training.losses import Score, to_device
+
+Stopped = Literal["steps", "epochs", "interrupted"]  # why training ended; interrupted: by Ctrl-C or by `on_step`
+
+
+@dataclass(frozen=True)
+class Record:
+    """One step, passed to `on_step`: enough to draw a live curve.
+
+    `step` counts from 1, `epoch` from 0. The loss is that of the step's batch before its update, the gradient's norm
+    that before clipping, `validation` the held-out loss at steps that evaluate.
+    """
+
+    step: int
+    epoch: int
+    loss: float
+    learning_rate: float
+    gradient_norm: float
+    seconds: float  # since training began, interruptions not counted
+    validation: float | None
+
+
+@dataclass(repr=False)
+class History:
+    """The whole run, resumed parts included. Entry i of a list belongs to step i + 1."""
+
+    losses: list[float] = field(default_factory=list)
+    learning_rates: list[float] = field(default_factory=list)
+    gradient_norms: list[float] = field(default_factory=list)
+    validation: dict[int, float] = field(default_factory=dict)  # step -> held-out loss
+    best_step: int | None = None  # the step with the lowest held-out loss
+    seconds: float = 0.0
+    stopped: Stopped | None = None
+
+    @property
+    def steps(self) -> int:
+        return len(self.losses)
+
+    def plot(self) -> Picture:
+        """The loss of every step, and the held-out loss. Raises ValueError before the first step."""
+        return curves({"training": dict(enumerate(self.losses, 1)), "held out": self.validation})
+
+    def __repr__(self) -> str:
+        """One line: a run at the end of a notebook's cell should not print every loss."""
+        if not self.losses:
+            return "History(no step yet)"
+        held_out = "" if self.best_step is None else f", held out {self.validation[self.best_step]:.4g} at best"
+        loss = f"loss {self.losses[0]:.4g} to {self.losses[-1]:.4g}{held_out}"
+        return f"History({self.steps} steps in {self.seconds:.0f} s, {loss}, stopped: {self.stopped})"
+
 
 DIGEST = hashlib.sha256().digest_size
 
@@ -71,8 +120,6 @@ def _plain(leaf: Any) -> Any:
 
 @dataclass
 class Run:
-    """A whole training run."""
-
     model: nn.Module
     optimizer: torch.optim.Optimizer
     stream: BatchStream
@@ -100,7 +147,6 @@ class Run:
 
 
 def save_run(run: Run, path: str | Path) -> None:
-    """Write the run to one file."""
     start = run.stream.start
     content = {
         "made_with": _made_with(run, run.history.steps),  # what a resumed run is compared with

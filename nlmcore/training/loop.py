@@ -2,9 +2,8 @@
 
     for batch in batches:  loss -> gradient -> clipped -> AdamW step with a scheduled learning rate
 
-Around that line: a progress bar, a held-out loss, the best weights, a record of every step for live curves,
-checkpoints, and an exact resume: on a CPU the losses are those of the uninterrupted run, bit for bit.
-Source of the optimiser: Loshchilov & Hutter (2019, AdamW), PyTorch's fused kernel.
+A resume is exact: on a CPU the losses are those of the uninterrupted run, bit for bit. Source of the
+optimiser: Loshchilov & Hutter (2019, AdamW), PyTorch's fused kernel.
 """
 
 import math
@@ -26,11 +25,9 @@ from torch import nn
 from nlmcore.checks import Amount, Size, checked, described
 from nlmcore.language_model import evaluation_mode
 from nlmcore.training.batches import BatchStream, RandomState
-from nlmcore.training.checkpoint import Run, load_run, save_run
-from nlmcore.training.history import History, Record, Stopped
-from nlmcore.training.losses import evaluate, scorer, to_device
+from nlmcore.training.checkpoint import History, Record, Run, Stopped, load_run, save_run
+from nlmcore.training.losses import detach, evaluate, scorer, to_device
 from nlmcore.training.optimisation import clip_gradients, decay_groups
-from nlmcore.training.through_time import detach
 
 
 @checked
@@ -149,7 +146,6 @@ def fit(
 
 
 def _check(batches: Any, validation: Any, evaluate_every: Any, file: Any, every: Any, resume: bool) -> None:
-    """What no annotation says: kinds of batches, and arguments that need another one."""
 
     def can_be_gone_over(thing: object) -> bool:
         return callable(thing) or isinstance(thing, Iterable) or hasattr(thing, "__getitem__")
@@ -233,7 +229,6 @@ def _evaluate(run: Run, validation, loss: Callable | None, carry_state: bool, ke
 
 
 def _reason(run: Run, steps: int | None, epochs: int | None) -> Stopped | None:
-    """Why training ends here, if it does."""
     if steps is not None and run.history.steps >= steps:
         return "steps"
     if epochs is not None and run.stream.epoch_is_over and run.stream.start.epoch + 1 >= epochs:

@@ -2,8 +2,7 @@
 
     L = - 1/N * sum over real targets of  ln P(w_{t+1} | w_1 ... w_t)            in nats
 
-Dividing by the number N of predictions makes learning rates comparable. All positions are read in one call. Source:
-Williams & Zipser (1989) name it.
+Source: Williams & Zipser (1989) name it.
 
 A text without a real token (its row of the mask is all False) adds nothing to the sum and nothing to N, here and in
 `nlmcore.metrics`. A mean over no target at all is not a number, so it is refused with ValueError.
@@ -14,10 +13,28 @@ A batch that `fit` and `evaluate` understand by themselves is
   a dictionary, dataclass or named tuple    whose fields are arguments of `teacher_forcing_loss`:
                                             tokens, targets, mask, source, source_mask
 For anything else, and for any other objective, a `loss` function says what to minimise.
+
+**Distillation**: a small model, the student, is trained on the probabilities of a large one, the teacher.
+
+    L = −T² · mean over positions of Σ_v p_v log q_v,    p = softmax(z_teacher / T),   q = softmax(z_student / T)
+
+Source: Hinton, Vinyals & Dean (2015, "Distilling the Knowledge in a Neural Network", section 2). Departs from the
+paper: nothing. Its second term, the loss on the text itself, is `next_token_loss`; add it if you want.
+
+**Truncated backpropagation through time**: a long text in pieces, its state carried over, its gradient cut.
+
+    for piece in truncated_backpropagation(model, tokens, length=20):
+        optimizer.zero_grad()
+        piece.loss.backward()          # reaches back to the start of the piece, no further
+        optimizer.step()
+
+Forward, the values are those of reading the whole text (the chunking law); backward, the product of Jacobians dh_t/dh_k
+stops at the cut. Source: Williams & Peng (1990); in language models Mikolov et al. (2010). Departs from the papers:
+pieces do not overlap (their k1 = k2 = length).
 """
 
 import dataclasses
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import torch
@@ -25,7 +42,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from nlmcore.checks import check_tokens, checked
+from nlmcore.checks import Positive, Size, check_tokens, checked
 from nlmcore.language_model import LanguageModel, State, call_model, check_model, evaluation_mode, map_leaves
 
 ADVICE = "; to train any other model give fit a loss, loss(model, batch) -> tensor"
@@ -70,6 +87,15 @@ def mean_loss(logits: Tensor, targets: Tensor, mask: Tensor | None) -> Tensor:
         wanted = wanted.masked_fill(~mask, -100)  # cross_entropy's own sign for "not counted"
     # (batch · time, vocab) and (batch · time): the mean over all targets that count, whichever text they are of.
     return F.cross_entropy(logits.flatten(0, 1), wanted.flatten(), ignore_index=-100)
+
+
+@checked
+def distillation_loss(
+    student: Float[Tensor, "batch time vocab"], teacher: Float[Tensor, "batch time vocab"], temperature: Positive = 1.0
+) -> Float[Tensor, ""]:
+    """In nats per position at T = 1. Both are logits; the teacher's log-probabilities do as well."""
+    p = (teacher / temperature).softmax(-1)
+    return -(temperature**2) * (p * (student / temperature).log_softmax(-1)).sum(-1).mean()
 
 
 class Piece(NamedTuple):
@@ -126,6 +152,41 @@ def check_any(mask: Tensor | None) -> None:
     """A mean over nothing is not a number."""
     if mask is not None and not mask.any():
         raise ValueError("mask must be True for at least one target, got none")
+
+
+def detach(state: State) -> State:
+    """The same values, but no gradient flows through them into the past."""
+    return map_leaves(lambda leaf: leaf.detach() if isinstance(leaf, Tensor) else leaf, state)
+
+
+@checked
+def truncated_backpropagation(
+    model: LanguageModel,
+    tokens: Int[Tensor, "batch time"],
+    length: Size,
+    targets: Int[Tensor, "batch time"] | None = None,
+    *,
+    mask: Bool[Tensor, "batch time"] | None = None,
+    state: State = None,
+) -> Iterator[Piece]:
+    """Read `tokens` in pieces of `length` predictions (the last may be shorter); each ends in a state without a past.
+
+    `tokens`, `targets` and `mask` as in `teacher_forcing_loss`; pieces without a real target are read, not
+    yielded. `state` is where to begin; it is cut as well. Arguments are checked immediately, not at the first piece.
+    """
+    # Outside the generator below, whose body would run only when the first piece is asked for.
+    inputs, targets, mask, state = prepare(model, tokens, targets, mask, detach(state))
+
+    def pieces(state: State) -> Iterator[Piece]:
+        for start in range(0, inputs.shape[1], length):
+            # The state is cut between two pieces: its values go on, the graph behind it is freed.
+            here = slice(start, start + length)
+            piece = read(model, inputs[:, here], targets[:, here], None if mask is None else mask[:, here], state)
+            state = detach(piece.state)
+            if piece.predictions:  # a mean over no target is not a number; its tokens were read all the same
+                yield piece._replace(state=state)
+
+    return pieces(state)
 
 
 Score = Callable[[nn.Module, Any, State], Piece]

@@ -8,8 +8,7 @@ training from 1 (teacher forcing) towards 0 (as at inference), on one of three c
     exponential         epsilon_i = k ** i             k < 1
     inverse sigmoid     epsilon_i = k / (k + exp(i / k))     k >= 1
 
-Source: Bengio et al. (2015, "Scheduled Sampling for Sequence Prediction with Recurrent Neural Networks",
-section 2.4). A coin is tossed for every token, not for every sentence, as the paper recommends.
+Source: Bengio et al. (2015, "Scheduled Sampling for Sequence Prediction with Recurrent Neural Networks", section 2.4).
 Departs from the paper: nothing. No gradient flows through the sampled words, as there.
 """
 

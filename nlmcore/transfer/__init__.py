@@ -4,8 +4,8 @@
     Classifier(model, n_classes, layer=…, frozen=True)         probing: only a linear map of one layer's states
     LoRA(model, rank=8)                                        W + (α/r) B A: only A and B are trained
 
-Any model of the package will do. `nlmcore.objectives` has what models are pretrained on. `fit` trains all three, as in
-`fit(LoRA(model), batches, steps=…)`. For a classifier, whose batches are (tokens, labels, mask), tell it the loss:
+Any model of the package will do. `fit` trains all three, as in `fit(LoRA(model), batches, steps=…)`. For a classifier,
+whose batches are (tokens, labels, mask), tell it the loss:
 
     fit(classifier, batches, loss=lambda model, b: F.cross_entropy(model(b[0], b[2]), b[1]), steps=…)
 

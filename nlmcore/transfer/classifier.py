@@ -4,8 +4,8 @@
     P(class | w_t, text) = softmax(V h_t + b)                  pool=None: one for every token
 
 h are the states of any model, after its last layer or after any other. **Fine-tuning** trains the model with V and b
-(Radford et al. 2018, section 3.2; Devlin et al. 2019, section 3.2). **Probing** trains V and b only: if a linear map
-finds the classes in the states of a layer, that layer has them (Alain & Bengio 2017; Hewitt & Manning 2019).
+(Radford et al. 2018, section 3.2; Devlin et al. 2019, section 3.2). **Probing** trains V and b only (Alain & Bengio
+2017; Hewitt & Manning 2019).
 
 Departs from the papers: BERT's text vector is the state of [CLS], GPT's that of the last token (`last_pool`); here the
 default is the mean.
@@ -21,7 +21,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from nlmcore.attention.pooling import mean_pool
-from nlmcore.checks import Size, checked
+from nlmcore.checks import Size, checked, described
 from nlmcore.inspect import outputs
 from nlmcore.language_model import evaluation_mode
 
@@ -45,8 +45,8 @@ def states_of(
         raise ValueError(f"layer must be called while the model reads, but {layer!r} is not")
     states = seen[-1] if layer else last
     if not isinstance(states, Tensor) or states.ndim != 3 or states.shape[:2] != tokens.shape:
-        shape = tuple(states.shape) if isinstance(states, Tensor) else type(states).__name__
-        raise ValueError(f"layer must give states ({tokens.shape[0]}, {tokens.shape[1]}, d_model), got {shape}")
+        shape = f"({len(tokens)}, {tokens.shape[1]}, d_model)"
+        raise ValueError(f"layer must give states {shape}, got {described(states)}")
     return states
 
 

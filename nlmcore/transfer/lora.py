@@ -2,8 +2,7 @@
 
     W' = W + (α / r) B A,   A (r, in) ~ N(0, 1 / in),   B (out, r) = 0         Hu et al. (2021), section 4.1
 
-At the start B A = 0, so W' = W. r (out + in) parameters are trained instead of out · in. Afterwards W' may replace W,
-and costs nothing at inference; each task has its own A and B.
+At the start W' = W. r (out + in) parameters are trained instead of out · in. Afterwards W' may replace W.
 
 Symbols: r is `rank`, α is `alpha`.
 

@@ -6,9 +6,8 @@
     loss     = − 1/N Σ_i A_i ln π(y_i | x_i) / L_i                 L_i = 1, a constant, or the tokens of y_i
     KL       = Σ_w π(w | s) ln (π(w | s) / π_ref(w | s))           at each state s that an answer went through
 
-The answers are samples of π itself, so each batch makes one step. `sampled` turns them into `Answers`, and
-`nlmcore.transfer.tuning.log_probs` computes ln π(y | x) for each. The advantages A are constants: no gradient flows
-through them.
+`sampled` turns them into `Answers`, and `nlmcore.transfer.tuning.log_probs` computes ln π(y | x) for each. The
+advantages A are constants: no gradient flows through them.
 
     Σ_y π(y) b ∇ ln π(y) = b ∇ Σ_y π(y) = 0                        why a baseline leaves the expectation as it is
     E over groups of n = (1 − 1/n) ∇J                              for the group's mean, which contains r_i itself

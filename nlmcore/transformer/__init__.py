@@ -6,7 +6,7 @@
 
 Figure 1 of Vaswani et al. (2017) and figure 1 of Radford et al. (2018), GPT, put the norm after each sublayer, which is
 norm_position="post", and so does BERT. GPT-2 put it before (Radford et al. 2019, section 2.3): "pre", the default here
-and in most later models. Figure 1 of Xiong et al. (2020) has the two side by side.
+and in most later models.
 """
 
 from nlmcore.objectives import hide_tokens

@@ -10,8 +10,7 @@
     FFN(x) = φ(x W1 + b1) W2 + b2                                    Vaswani et al. (2017), section 3.3, with φ = ReLU
 
 A residual rule is called twice around a sublayer f: rule(x) is what f reads and, with y = f(rule(x)), rule(x, y) the
-new x; `nlmcore.variants` has more of them. In an EncoderLayer a position sees the whole text, in a DecoderLayer itself
-and those before it. BERT and GPT use φ = GELU (Hendrycks & Gimpel 2016).
+new x; `nlmcore.variants` has more of them. BERT and GPT use φ = GELU (Hendrycks & Gimpel 2016).
 
 Departs from 2017: dropout falls on attention weights too, as in the authors' code; the default activation is GELU.
 """

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from torch import nn
 
 from nlmcore.attention import CausalAttention, MultiHeadAttention
-from nlmcore.attention.checks import check_heads
+from nlmcore.attention.multi_head import check_heads
 from nlmcore.checks import Rate, Size, called, check_fields
 from nlmcore.fast import Linear
 from nlmcore.positions import LearnedPositions

@@ -1,13 +1,11 @@
-"""A bidirectional Transformer, every token sees every other, and a masked language model on top of it.
+"""A bidirectional Transformer, in which every token sees every other, and a masked language model on top of it.
 
     h⁰ = norm(E[tokens] + positions),   h^l = block_l(h^{l−1}, mask)
     P(w_t | the text with w_t hidden) = softmax(LN(φ(h_t W + b)) Eᵀ + c)          Devlin et al. (2019), section 3.1
 
-Source: Vaswani et al. (2017), section 3.1 (encoder); Devlin et al. (2019), section 3. MiniLM has the same shape. In a
-text that is all padding attention adds nothing, and its vectors are finite.
-
-A masked language model has no distribution over texts, so it is no language model in this course's sense. The layer
-φ(h W + b) with its norm, and the shift c, are in the authors' code; the paper prints only the softmax.
+Source: Vaswani et al. (2017), section 3.1 (encoder); Devlin et al. (2019), section 3. MiniLM has the same shape. A
+masked language model has no distribution over texts, so it is no language model in this course's sense. The layer φ(h W
++ b) with its norm, and the shift c, are in the authors' code; the paper prints only the softmax.
 
 Departs from BERT: pre-norm and no norm of the embeddings, unless the configuration says otherwise; no segment
 embedding (a text of one segment always adds the same vector, so `nlmcore.pretrained` folds it into the positions); no
@@ -19,7 +17,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from nlmcore.attention.checks import check_token_mask
+from nlmcore.attention.masks import check_token_mask
 from nlmcore.checks import check_tokens, checked
 from nlmcore.transformer.config import TransformerConfig
 from nlmcore.transformer.from_torch import config_of_stack, copy_stack
@@ -48,8 +46,7 @@ class TransformerEncoder(Backbone):
         """One vector per token (seen = time), unless the configuration's `stack` pools them.
 
         mask (batch, time): True = a real token; nothing attends to padding. mask (batch, query, key): who may attend to
-        whom, so that one stack is bidirectional, causal or a prefix LM (`nlmcore.attention.masks`). Raises TypeError or
-        ValueError for tokens outside the vocabulary, a text that is too long, or a mask that does not fit the tokens.
+        whom, so that one stack is bidirectional, causal or a prefix LM (`nlmcore.attention.masks`).
         """
         check_tokens(tokens, self.config.vocab_size)
         check_token_mask(mask, tokens, pairs=True)
@@ -59,7 +56,7 @@ class TransformerEncoder(Backbone):
 
 
 class MaskedLM(nn.Module):
-    """tokens (batch, time) -> logits (batch, time, vocab): for each position, the token that stands there."""
+    """tokens (batch, time) -> logits (batch, time, vocab): for each position, its own token."""
 
     @checked
     def __init__(self, config: TransformerConfig) -> None:

@@ -6,9 +6,6 @@
 
 Source: Vaswani et al. (2017), section 3. The target is read shifted by one: `<bos>` first.
 
-`encode` computes every decoder layer's keys and values of the source once: O(n + m) steps for n source and m target
-tokens, each of the m attending to n keys.
-
 Departs from the paper: as the configuration says. The paper's own: norm_position="post", scale_embeddings=True,
 positions=SinusoidalPositions, feed_forward=partial(FeedForward, activation=relu), and one vocabulary, whose matrix
 serves encoder, decoder and softmax. `config.initialise` sets all weights, the encoder's too, unless it was passed in.
@@ -123,7 +120,7 @@ class EncoderDecoder(nn.Module):
     def hidden_states(
         self, tokens: Int[Tensor, "batch time"], state: EncoderDecoderState | None = None
     ) -> tuple[Float[Tensor, "batch time d_model"], EncoderDecoderState]:
-        """The decoder's last vectors, of which `output` makes the logits, and the state after them.
+        """The decoder's last vectors, whose `output` is the logits, and the state after them.
 
         Raises TypeError for a state without a source, ValueError for one of another batch or another model.
         """

@@ -7,7 +7,7 @@
 PyTorch's modules begin at vectors, so the embedding comes with them, and with it the positions, if any. Ours are batch
 first; in our masks True = may attend, where PyTorch's padding masks say True = ignore.
 
-Departs from PyTorch: nothing in what is computed. Logits are the target's hidden vectors times its embedding matrix.
+Departs from PyTorch: nothing in what is computed.
 """
 
 from functools import partial

@@ -76,10 +76,7 @@ class TransformerLM(Backbone):
     def hidden_states(
         self, tokens: Int[Tensor, "batch time"], state: TransformerState | None = None
     ) -> tuple[Float[Tensor, "batch time d_model"], TransformerState]:
-        """The last layer's vectors, and the state after them: for a caller that needs few of the logits, or none.
-
-        Raises TypeError or ValueError for foreign tokens, a state of another model or batch, or too long a text.
-        """
+        """The last layer's vectors, and the state after them: for a caller that needs few of the logits, or none."""
         check_tokens(tokens, self.vocab_size)
         check_state(state, TransformerState, len(tokens))
         position, layers = (0, None) if state is None else (state.position, state.layers)

@@ -9,11 +9,11 @@ The vocabulary is cut into clusters V_1, V_2, …, the most frequent tokens firs
     head   = softmax over V_1 and one class for each further cluster
     tail_i = softmax of h B_iᵀ A_iᵀ over V_i
 
-Where d_i = d_model there is no B_i; "without projection" has none at all. The adaptive softmax saves operations in
-training, which needs one P per position: `adaptive_loss` scores V_i only where a token of V_i follows. The rule here is
-that of Narang et al. (2021): clusters of 2,500, 6,000 and 23,628 tokens in 32,128, and d_i = d_model, d_model / 3,
-d_model / 12. Ids must run from frequent to rare, as those of a `WordTokenizer` do after its special tokens.
-`AdaptiveSoftmax` returns ln P, which may be used as logits: it is its own log-softmax.
+Where d_i = d_model there is no B_i; "without projection" has none at all. In training `adaptive_loss` scores V_i only
+where a token of V_i follows. The rule here is that of Narang et al. (2021): clusters of 2,500, 6,000 and 23,628 tokens
+in 32,128, and d_i = d_model, d_model / 3, d_model / 12. Ids must run from frequent to rare, as those of a
+`WordTokenizer` do after its special tokens. `AdaptiveSoftmax` returns ln P, which may be used as logits: it is its own
+log-softmax.
 
 Departs from the papers: Baevski & Auli have d_model, d_model / 4, d_model / 16 (`narrowing=(1, 4, 16)`) and a B_1; in
 Grave et al. the embedding has separate matrices; Narang's code has a fourth cluster for T5's 128 sentinels.
@@ -29,16 +29,13 @@ from torch import Tensor, nn
 
 from nlmcore.checks import Size, check_sizes, checked
 from nlmcore.variants.factorised import FactorisedEmbedding
-from nlmcore.variants.shapes import Logits, Tokens, Vectors
+from nlmcore.variants.parts import Logits, Tokens, Vectors
 from nlmcore.variants.variant import Times
 
 
 @checked
 def cluster_sizes(vocab_size: Size) -> tuple[int, int, int]:
-    """How many tokens each cluster has: 7.8 %, 18.7 % and the rest, and at least one.
-
-    Raises ValueError for fewer than 3 tokens.
-    """
+    """How many tokens each cluster has: 7.8 %, 18.7 % and the rest, and at least one."""
     if vocab_size < 3:
         raise ValueError(f"vocab_size must be at least 3, one token for each cluster, got {vocab_size}")
     first, both = (Times(Fraction(tokens, 32_128))(vocab_size) for tokens in (2_500, 8_500))
@@ -50,9 +47,6 @@ class AdaptiveEmbedding(nn.Module):
     """A_i[w] B_i for every token w.
 
     sizes: tokens per cluster, None: `cluster_sizes`. narrowing: d_i is d_model / narrowing[i], rounded, at least 1.
-
-    Raises ValueError for fewer than two clusters, clusters that do not add up to vocab_size tokens, or another number
-    of clusters than narrowing has.
     """
 
     @checked
@@ -135,8 +129,6 @@ class AdaptiveSoftmax(AdaptiveOutput):
 def adaptive_loss(model: Any, tokens: Tokens, state: Any = None) -> Float[Tensor, ""]:
     """Mean −ln P of every token but the first, for `fit(…, loss=adaptive_loss)`: `teacher_forcing_loss`, computed with
     fewer operations.
-
-    Raises TypeError for a model without an adaptive softmax, ValueError for texts of fewer than two tokens.
     """
     output = getattr(model, "output", None)
     if not isinstance(output, AdaptiveSoftmax):

@@ -2,9 +2,8 @@
 
     h^l = layer(h^{l−1}),  the same layer for every l          Lan et al. (2020), section 3.1
 
-The operations of the whole stack, the parameters of one layer: at the sizes of Narang et al. (2021), table 1, 65 M
-instead of 223 M, most of them in the embeddings. There, encoder and decoder have a layer each; two rows share on one
-side only; the softmax has its own matrix (section 2.5) unless the row says "shared". Every depth has its own cache.
+In Narang et al. (2021), table 1, encoder and decoder have a layer each; two rows share on one side only; the softmax
+has its own matrix (section 2.5) unless the row says "shared". Every depth has its own cache.
 
 Departs from the papers: nothing.
 """
@@ -18,7 +17,7 @@ from nlmcore.transformer.checks import encoder_only
 
 
 def share_blocks(stack: Any) -> Any:
-    """The stack, of which every layer is now the first one, norms included; a part `share`."""
+    """The stack with the first layer in the place of every other, norms included; a part `share`."""
     for i in range(1, len(stack)):
         stack[i] = stack[0]
     return stack

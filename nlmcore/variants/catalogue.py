@@ -1,7 +1,5 @@
 """The rows: one line each. Names are printed in table 1 of Narang et al. (2021), unless `paper` says another.
 
-Two names that begin with "+" in that table, below "Block sharing", here begin with "Block sharing".
-
     feed-forward        φ(x W1) W2                      with φ(x) =
       Vanilla             max(0, x)                       Swish       x σ(x)
       GeLU                x Φ(x), Φ that of N(0, 1)       Sigmoid     σ(x) = 1 / (1 + e^−x)
@@ -20,9 +18,8 @@ The equations of all other rows are in the files that their parts come from.
 **What is held equal.** Narang et al. hold either the parameters or the operations of the vanilla Transformer constant
 (section 3). Here, by construction: gated rows have d_ff · 2/3, depth rows trade layers for width; activations, norms or
 residual rules change few parameters or none. Untied embeddings and block sharing change only parameters, Funnel only
-operations, factorised embeddings and Weighted both. An Evolved cell has about the parameters of two layers. At the
-paper's sizes each of its rows has the parameters in its column "Params", to a million. Where a choice of the paper's
-could not be read in it or in its published settings, `unknown` says which.
+operations, factorised embeddings and Weighted both. An Evolved cell has about the parameters of two layers. Where a
+choice of the paper's could not be read in it or in its published settings, `unknown` says which.
 """
 
 from fractions import Fraction

@@ -10,8 +10,7 @@
     encoder of N, beside a decoder of M        0.81 (N⁴ M)^(1/16)   0.87 (N⁴ M)^(−1/16)
     decoder of M                               (3 M)^(1/4)          (12 M)^(−1/4)
 
-A step of gradient descent then changes the output by an amount that does not grow with the depth (section 4). α and β
-need the depth of both sides, so they are set with the first weights.
+α and β need the depth of both sides, so they are set with the first weights.
 
 Departs from the paper: embeddings start from N(0, 0.02²), as everywhere here.
 """
@@ -24,8 +23,7 @@ from torch import nn
 
 from nlmcore.transformer.block import PostNorm
 from nlmcore.transformer.config import initialise_normal
-from nlmcore.variants.parts import attentions
-from nlmcore.variants.shapes import Vectors
+from nlmcore.variants.parts import Vectors, attentions
 
 
 class DeepNorm(PostNorm):
@@ -45,10 +43,7 @@ class DeepNorm(PostNorm):
 
 @torch.no_grad()
 def initialise_deepnorm(model: nn.Module, c: Any) -> None:
-    """α of every rule, and first weights, of a model of multi-head attention and feed-forward networks.
-
-    Raises TypeError for layers that do not say how many branches they have.
-    """
+    """α of every rule, and first weights, of a model of multi-head attention and feed-forward networks."""
     initialise_normal(model, c)
     for stack, alpha, beta in _sides(model):
         for rule in stack.modules():

@@ -12,13 +12,19 @@
              x ← x + LN(h W1 · σ(h W1)) W2                                      W1 to d_ff
 
 So, Liang & Le (2019), figure 3. The subscript is the width of a convolution; pad appends zeros to a vector until it is
-as wide as the other term; sep is a separable convolution. Their windows are centred on a token in the encoder, and end
-at it in the decoder. One cell is as deep as two layers, so there are half as many. A language model has the decoder's
-cell without cross-attention.
+as wide as the other term. Their windows are centred on a token in the encoder, and end at it in the decoder. A language
+model has the decoder's cell without cross-attention.
 
-Departs from the paper: no biases; the first attention of a decoder's cell has twice the heads at their usual size,
+**A separable convolution**, sep: first the neighbours of each channel by itself, then the channels of each position.
+
+    z_tc = Σ_j k_cj x_{t+j, c},   y_t = z_t W               Chollet (2017), "Xception"; Kaiser, Gomez & Chollet (2018)
+
+It has d_in · width + d_in · d_out parameters, where a convolution has d_in · d_out · width. Symbols: k is `depthwise`,
+W is `pointwise`.
+
+Departs from the papers: no biases; the first attention of a decoder's cell has twice the heads at their usual size,
 which gives the 217 M parameters of Narang et al. (2021), table 1 (the authors' code: 16 heads of half the size). First
-weights of conv₃ are PyTorch's.
+weights of conv₃ and k are PyTorch's.
 """
 
 from dataclasses import replace
@@ -30,16 +36,30 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from nlmcore.attention import Memory
+from nlmcore.checks import Size, checked
 from nlmcore.convolutional import causal_inputs
 from nlmcore.fast import Linear
 from nlmcore.transformer.block import last_matrices
 from nlmcore.transformer.checks import self_attention
-from nlmcore.variants.separable_convolution import SeparableConvolution
-from nlmcore.variants.shapes import Mask, Vectors, without_padding
+from nlmcore.variants.parts import Mask, Vectors, without_padding
+
+
+class SeparableConvolution(nn.Module):
+    """x (batch, time + width − 1, d_in) -> (batch, time, d_out): the caller adds the zeros."""
+
+    @checked
+    def __init__(self, d_in: Size, d_out: Size, width: Size) -> None:
+        super().__init__()
+        self.width = width
+        self.depthwise = nn.Conv1d(d_in, d_in, width, groups=d_in, bias=False)
+        self.pointwise = Linear(d_in, d_out, bias=False)
+
+    def forward(self, x: Float[Tensor, "batch read d_in"]) -> Float[Tensor, "batch time d_out"]:
+        return self.pointwise(self.depthwise(x.transpose(1, 2)).transpose(1, 2))  # Conv1d has channels second
 
 
 class EncoderCell(nn.Module):
-    """c: a TransformerConfig. Raises ValueError for a d_ff below half of d_model: there would be nothing to pad."""
+    """c: a TransformerConfig."""
 
     def __init__(self, c: Any) -> None:
         super().__init__()
@@ -149,7 +169,6 @@ def build_evolved(c: Any, causal: bool, cross: bool) -> nn.Module:
 
 
 def _apart(memory: Memory) -> tuple[Memory, Memory]:
-    """The two memories that `DecoderCell.project_source` joined."""
     (k1, k2), (v1, v2) = (part.chunk(2, dim=1) for part in memory)
     return Memory(k1, v1), Memory(k2, v2)
 

@@ -8,7 +8,7 @@ The rule here is d_model / 6, since Narang et al. (2021), appendix B, have inner
 Symbols: A is `narrow`, B is `widen` (stored transposed).
 
 Departs from the papers: first weights of both factors are N(0, s²) with s⁴ · inner = 0.02², so that E starts with the
-usual variance (two factors of 0.02 would make vectors ten times too short).
+usual variance.
 """
 
 import math
@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from nlmcore.checks import Size, checked
 from nlmcore.transformer.config import initialise_normal
-from nlmcore.variants.shapes import Logits, Tokens, Vectors
+from nlmcore.variants.parts import Logits, Tokens, Vectors
 
 
 class FactorisedEmbedding(nn.Module):

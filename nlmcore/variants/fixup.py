@@ -8,8 +8,7 @@
 
 Zhang, Dauphin & Ma (2019), section 3. L is the number of branches in the whole model, m how many matrices multiply one
 another in a branch: 2 in the feed-forward branch, 4 in attention, whose input passes W^Q, W^K, W^V (once each, to first
-order) and W^O. One step of gradient descent then changes the output by the same amount at every depth, which is what a
-norm was for. "As usual" is Glorot & Bengio (2010) in attention and He et al. (2015) before φ, both uniform, as in the
+order) and W^O. "As usual" is Glorot & Bengio (2010) in attention and He et al. (2015) before φ, both uniform, as in the
 code of Narang et al. (2021).
 
 Departs from the paper: the softmax's matrix starts at 0 only where it is not tied to the embedding, which must tell
@@ -24,8 +23,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from nlmcore.transformer.config import initialise_normal
-from nlmcore.variants.parts import attentions
-from nlmcore.variants.shapes import Vectors
+from nlmcore.variants.parts import Vectors, attentions
 
 
 class Fixup(nn.Module):
@@ -55,10 +53,7 @@ class FixupFeedForward(nn.Module):
 
 @torch.no_grad()
 def initialise_fixup(model: nn.Module, c: Any) -> None:
-    """First weights of a model of multi-head attention and `FixupFeedForward`.
-
-    Raises TypeError for layers that do not say where their branches end, or another feed-forward part.
-    """
+    """First weights of a model of multi-head attention and `FixupFeedForward`."""
     initialise_normal(model, c)
     layers: list[Any] = [m for m in model.modules() if hasattr(m, "branches") and hasattr(m, "last_matrices")]
     if not layers:

@@ -4,12 +4,10 @@
 
 It has no parameters and takes N log N operations. Its weights depend on positions, whatever the words are, so a text
 has at most max_length tokens; and they cannot hide the future, so a decoder keeps its attention (`parts.in_encoder`).
-There are no scores of pairs for a bias by distance, so the row adds sinusoids to the embeddings.
 
 Departs from the paper: positions (theirs are learned). The sum is divided by √(max_length · d_model), so that a layer
 keeps the length of its input; theirs is followed by a norm instead. Padding counts as zero, and a text shorter than
-max_length is padded with zeros, since a transform of the text's own length would let padding change every frequency. So
-it always takes the operations of max_length positions.
+max_length is padded with zeros.
 """
 
 import math
@@ -20,7 +18,8 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.variants.shapes import Mask, Vectors, check_length, without_padding
+from nlmcore.positions.absolute import check_length
+from nlmcore.variants.parts import Mask, Vectors, without_padding
 
 
 def fourier(x: Float[Tensor, "*batch time d_model"]) -> Float[Tensor, "*batch time d_model"]:
@@ -42,7 +41,8 @@ class FourierMixing(nn.Module):
         self.max_length = c.max_length
 
     def forward(self, x: Vectors, mask: Mask = None) -> Vectors:
-        time = check_length(x, self.max_length)
+        time = x.shape[1]
+        check_length(0, time, self.max_length)
         whole = F.pad(without_padding(x, mask), (0, 0, 0, self.max_length - time))  # (batch, max_length, d_model)
         return fourier(whole)[:, :time] / math.sqrt(self.max_length * x.shape[-1])
 

@@ -3,9 +3,9 @@
     x_t ← (x_{2t} + x_{2t+1}) / 2                              Dai et al. (2020), section 2.2 (mean pooling, stride 2)
 
 between the attention and the feed-forward network of the first layer of every block of layers but the first. Three
-blocks, the rule here, leave a quarter of the vectors: Narang et al. (2021) pool their 12 layers every 4. Parameters are
-those of the usual stack; there are fewer operations, also in cross-attention. Padding is left out of a mean, and a
-pooled vector is real if one of its two tokens was. Positions inside attention count the vectors that are left.
+blocks, the rule here, leave a quarter of the vectors: Narang et al. (2021) pool their 12 layers every 4. Padding is
+left out of a mean, and a pooled vector is real if one of its two tokens was. Positions inside attention count the
+vectors that are left.
 
 Departs from the paper, with Narang et al.: it is the encoder of an encoder-decoder, so nothing restores the length of
 the text; attention is computed in full and then pooled, where the paper pools only the queries; [CLS] is no exception.
@@ -23,8 +23,8 @@ from nlmcore.checks import Size, checked
 from nlmcore.transformer import DecoderStack, EncoderStack
 from nlmcore.transformer.block import build_stack
 from nlmcore.transformer.checks import encoder_only
+from nlmcore.variants.parts import Mask, Memories, Vectors, real_tokens
 from nlmcore.variants.sandwich import build_attention_layer, build_feed_forward_layer
-from nlmcore.variants.shapes import Mask, Memories, Vectors, real_tokens
 
 
 def pool(

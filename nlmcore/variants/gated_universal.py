@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from nlmcore.checks import Count, checked
 from nlmcore.transformer import DecoderStack, PreNorm
 from nlmcore.transformer.checks import check_layers
-from nlmcore.variants.shapes import Mask, Memories, Vectors
+from nlmcore.variants.parts import Mask, Memories, Vectors
 
 
 class GRUGates(PreNorm):

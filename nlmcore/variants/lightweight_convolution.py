@@ -8,7 +8,7 @@
     dynamic        w_t = v_t W^Q: each token makes its own kernel
 
 In an encoder the kernel is centred: v_{t − k + j} is v_{t − ⌈(k + 1) / 2⌉ + j}. Padding, and anything beyond the ends
-of a text, is zero. In training some weights are dropped after the softmax (the paper's DropConnect).
+of a text, is zero.
 
 Symbols: W^I and W^O are `inner` and `output`; w, or W^Q, is `kernel`.
 
@@ -31,14 +31,11 @@ from torch import Tensor, nn
 from nlmcore.checks import Size, checked
 from nlmcore.convolutional import causal_inputs, gated_linear_unit
 from nlmcore.fast import Linear
-from nlmcore.variants.shapes import Mask, Vectors, without_padding
+from nlmcore.variants.parts import Mask, Vectors, without_padding
 
 
 class LightweightConvolution(nn.Module):
-    """With w learned. size: k; per_channel: a kernel for every channel instead of every head, and W^P.
-
-    Raises ValueError if c has n_kv_heads, window or attention_positions.
-    """
+    """With w learned. size: k; per_channel: a kernel for every channel instead of every head, and W^P."""
 
     @checked
     def __init__(self, c: Any, size: Size = 9, per_channel: bool = False) -> None:
@@ -89,18 +86,14 @@ class CausalConvolution(LightweightConvolution):
     def forward(  # type: ignore[override]
         self, x: Vectors, state: Tensor | None = None
     ) -> tuple[Vectors, Float[Tensor, "batch past width"]]:
-        """Every position with those before it; state: the last k − 1 v, None: zeros.
-
-        Raises TypeError for a state that is not one, ValueError for another batch's or another model's.
-        """
+        """Every position with those before it; state: the last k − 1 v, None: zeros."""
         v = gated_linear_unit(self.inner(x))
         shape = (len(v), self.size - 1, v.shape[2])
         if state is not None and not isinstance(state, Tensor):
             raise TypeError(f"state must be None or what an earlier call gave back, got {type(state).__name__}")
         if state is not None and state.shape != shape:
             raise ValueError(f"state must have shape {shape}, (batch, size - 1, width), got {tuple(state.shape)}")
-        past = v.new_zeros(shape) if state is None else state
-        inputs, past = causal_inputs(v, past)
+        inputs, past = causal_inputs(v, v.new_zeros(shape) if state is None else state)
         return self._mix(v, inputs), past
 
 

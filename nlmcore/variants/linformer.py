@@ -2,13 +2,12 @@
 
     head_i = softmax(Q_i (E K_i)ᵀ / √d_head) F V_i,   E, F (k, n)      Wang et al. (2020), section 4
 
-In trained models the matrix softmax(Q Kᵀ) is nearly of low rank (section 3), so k may be small and need not grow with
-n: 128 for their n of 512, a quarter, which is the rule here. All heads of a layer share E and F ("headwise", section
-4), which start at N(0, 1 / n), so that a mixed key is as long as a key.
+k may be small: 128 for their n of 512, a quarter, which is the rule here. All heads of a layer share E and F
+("headwise", section 4), which start at N(0, 1 / n), so that a mixed key is as long as a key.
 
 E and F belong to positions, so a text has at most max_length tokens, and they cannot hide the future, so a decoder
-keeps its attention (`parts.in_encoder`). There are no scores of pairs for a bias by distance, so the row adds sinusoids
-to the embeddings. Padding is left out of the sums, so real tokens get the vectors of the text without it.
+keeps its attention (`parts.in_encoder`). Padding is left out of the sums, so real tokens get the vectors of the text
+without it.
 
 Departs from the paper: first weights, and positions (theirs are learned).
 """
@@ -21,8 +20,9 @@ from torch import nn
 
 from nlmcore.attention import Memory
 from nlmcore.checks import Size, checked
+from nlmcore.positions.absolute import check_length
 from nlmcore.transformer.config import build_cross_attention
-from nlmcore.variants.shapes import Mask, Vectors, check_length, real_tokens
+from nlmcore.variants.parts import Mask, Vectors, real_tokens
 
 
 class LinformerAttention(nn.Module):
@@ -41,7 +41,8 @@ class LinformerAttention(nn.Module):
         self.E, self.F = (nn.Parameter(torch.randn(k, c.max_length) / math.sqrt(c.max_length)) for _ in range(2))
 
     def forward(self, x: Vectors, mask: Mask = None) -> Vectors:
-        time, real = check_length(x, self.E.shape[1]), real_tokens(x, mask)
+        time, real = x.shape[1], real_tokens(x, mask)
+        check_length(0, time, self.E.shape[1])
         keys, values = self.attention.project_source(x)  # (batch, kv_head, time, d_head)
         if real is not None:
             keys, values = (part * real[:, None, :, None] for part in (keys, values))  # padding adds 0 to the sums

@@ -3,8 +3,7 @@
     p = softmax(x W)                                      one number per expert
     y = Σ p_e · FFN_e(x)  over the k experts with the largest p       Riquelme et al. (2021), section 2
 
-An expert that the router prefers improves and is preferred even more, so a second loss asks for balance (Shazeer et al.
-2017, section 4; Fedus et al. 2022, equation 4):
+A second loss asks for balance (Shazeer et al. 2017, section 4; Fedus et al. 2022, equation 4):
 
     balance = n Σ_e f_e P_e,   f_e the share of tokens whose first choice is e, P_e the mean of p_e; 1 if all are equal
 
@@ -20,10 +19,9 @@ Narang et al. (2021) have 32 experts in every fourth layer, of half the width, s
 where the baseline has 223 M. `switch` and `widenet` have the other rows.
 
 **Capacity.** On an accelerator an expert is a table of fixed size. A token whose expert is full is dropped: the branch
-adds nothing to it. The queue can let the future in: Lepikhin et al. serve all first choices of a group of tokens before
-any second one, so a later token may displace an earlier one. Here each text is a group, and its tokens are served from
-left to right, each with all its choices. The limit holds only in training: since it depends on how many tokens are read
-together, a text read in pieces would otherwise give other results.
+adds nothing to it. Here each text is a group, and its tokens are served from left to right, each with all its choices.
+The limit holds only in training: since it depends on how many tokens are read together, a text read in pieces would
+otherwise give other results.
 
 Departs from the papers: that; the noise of the mixture has a fixed deviation, 1 / n, and the second expert is always
 used (Lepikhin et al.: at random, by its gate); the balance is that of Fedus et al.
@@ -43,8 +41,7 @@ from torch import Tensor, nn
 from nlmcore.checks import Positive, Size, check_fields, checked
 from nlmcore.transformer import FeedForward
 from nlmcore.transformer.block import last_matrices
-from nlmcore.variants.parts import stack_of_two_kinds
-from nlmcore.variants.shapes import Vectors
+from nlmcore.variants.parts import Vectors, stack_of_two_kinds
 
 
 def normal_noise(router: nn.Linear, x: Vectors) -> Float[Tensor, "batch time expert"]:
@@ -60,8 +57,6 @@ class MixtureOfExperts(nn.Module):
     noise: (router, x) -> the scores in training, instead of x W.
     normalise: whether the p of the chosen experts are divided by their sum.
     limit: (chosen, n_experts) -> which choices are granted in training; None: all. The others add nothing.
-
-    Raises ValueError for a k above n_experts.
     """
 
     @checked

@@ -3,10 +3,9 @@
     P(w | h) = Σ_k π_k softmax(h_k Eᵀ)_w           Yang et al. (2018), section 2
     h_k = tanh(h W_k),   π = softmax(h V)
 
-ln P of one softmax is h Eᵀ minus a constant for each context: for N contexts, a matrix (N, vocab) of rank at most
-d_model + 1, whatever h is ("the softmax bottleneck"). The logarithm of a mean of several has no such bound. All have
-the same E, tied or not; each costs d_model² + d_model parameters and another product with E. There are 15, as in
-Narang's row. The module returns ln P, which may be used as logits: it is its own log-softmax.
+ln P of one softmax has rank at most d_model + 1 ("the softmax bottleneck"), the logarithm of a mean of several has no
+such bound. All have the same E, tied or not; each costs d_model² + d_model parameters and another product with E. There
+are 15, as in Narang's row. The module returns ln P, which may be used as logits: it is its own log-softmax.
 
 Symbols: the W_k are `views`, side by side; V is `prior`; E is in `softmax`.
 
@@ -20,7 +19,7 @@ from torch import nn
 from nlmcore.checks import Size, checked
 from nlmcore.fast import Linear
 from nlmcore.transformer.config import build_output
-from nlmcore.variants.shapes import Logits, Vectors
+from nlmcore.variants.parts import Logits, Vectors
 
 
 class MixtureOfSoftmaxes(nn.Module):

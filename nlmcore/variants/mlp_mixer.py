@@ -18,7 +18,8 @@ from torch import nn
 
 from nlmcore.checks import Size, checked
 from nlmcore.fast import Linear
-from nlmcore.variants.shapes import Mask, Vectors, check_length, without_padding
+from nlmcore.positions.absolute import check_length
+from nlmcore.variants.parts import Mask, Vectors, without_padding
 
 
 class TokenMixing(nn.Module):
@@ -33,7 +34,8 @@ class TokenMixing(nn.Module):
         self.inner, self.outer = Linear(c.max_length, hidden), Linear(hidden, c.max_length)
 
     def forward(self, x: Vectors, mask: Mask = None) -> Vectors:
-        time = check_length(x, self.inner.in_features)
+        time = x.shape[1]
+        check_length(0, time, self.inner.in_features)
         channels = without_padding(x, mask).mT  # (batch, d_model, time)
         hidden = F.gelu(self.inner(channels, slice(None), slice(time)))  # (batch, d_model, hidden)
         return self.outer(hidden, slice(time)).mT  # (batch, time, d_model)

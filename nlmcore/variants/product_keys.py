@@ -5,8 +5,8 @@
     I   = the k pairs (i, j) of I_1 × I_2 with the largest s_ij = q_1 · c_i + q_2 · c'_j
     y   = Σ softmax(s)_ij v_ij over I, summed over heads              Lample et al. (2019), section 3
 
-The best k of all n² pairs are among these k²: if i is not in I_1, k half keys make a better pair with the same j. So
-2 n + k² products find what n² would. Heads have their own W and half keys, and share v.
+The best k of all n² pairs are among these k², so 2 n + k² products find what n² would. Heads have their own W and half
+keys, and share v.
 
 The memory replaces the feed-forward network of the last layer but one, in the decoder only: Narang et al. (2021), whose
 512² vectors of 768 turn 223 M parameters into 421 M, at few more operations. Sizes that are not given follow theirs at
@@ -26,16 +26,13 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from nlmcore.checks import Size, checked
-from nlmcore.variants.parts import stack_of_two_kinds
-from nlmcore.variants.shapes import Vectors
+from nlmcore.variants.parts import Vectors, stack_of_two_kinds
 
 
 class ProductKeyMemory(nn.Module):
     """Σ softmax(s)_ij v_ij over the best k of n_keys² pairs, summed over heads. A part `feed_forward` without d_ff.
 
     d_key: width of a whole key, twice that of a half one.
-
-    Raises ValueError for an odd d_key or a k above n_keys.
     """
 
     @checked

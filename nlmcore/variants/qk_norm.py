@@ -3,8 +3,7 @@
     score = N(q) · N(k) / √d_head,    N(x) = g ⊙ x / √(mean(x²) + ε)       Dehghani et al. (2023), section 2.1
                                                                              after Henry et al. (2020), section 3
 
-With g = 1 a score lies between −√d_head and √d_head, however large the weights become. Rotations keep lengths, so the
-positions inside attention come after the norm:
+Rotations keep lengths, so the positions inside attention come after the norm:
 
     TransformerConfig(..., attention_positions=partial(QKNorm, inside=Rotary))
 

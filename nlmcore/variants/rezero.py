@@ -2,8 +2,7 @@
 
     x ← x + α · f(norm(x)),   α = 0 at the start          Bachlechner et al. (2021), equation 2 and section 3
 
-A new network of any depth is the identity, so deep stacks train without a warm-up of the learning rate. The paper has
-no norm, so the row "Rezero" has nn.Identity; the rows "Rezero + …" of Narang et al. (2021) keep both.
+The paper has no norm, so the row "Rezero" has nn.Identity; the rows "Rezero + …" of Narang et al. (2021) keep both.
 
 Departs from the paper: each branch has its own α, as in Narang's code; the paper has one per layer (section 5).
 """
@@ -14,7 +13,7 @@ import torch
 from torch import nn
 
 from nlmcore.transformer.block import PreNorm
-from nlmcore.variants.shapes import Vectors
+from nlmcore.variants.parts import Vectors
 
 
 class ReZero(PreNorm):

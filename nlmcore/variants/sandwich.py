@@ -3,9 +3,9 @@
     s^k (s f)^(n − k) f^k                                 Press, Smith & Levy (2020), section 4
 
 s is self-attention, f a feed-forward network, each around the residual pathway; k = 0 is the usual order of n layers.
-In the paper's language model of n = 16 layers, k = 6 was best: 3/8 of n, the rule here. The paper reports gains in
-language modelling, but none in translation. Cross-attention c follows self-attention: (s c)^k (s c f)^(n − k) f^k.
-Section 3 shuffles s and f at random: `stack=partial(build_order, letters="sffsfs")` has any order and number of them.
+In the paper's language model of n = 16 layers, k = 6 was best: 3/8 of n, the rule here. Cross-attention c follows
+self-attention: (s c)^k (s c f)^(n − k) f^k. Section 3 shuffles s and f at random: `stack=partial(build_order,
+letters="sffsfs")` has any order and number of them.
 
 Departs from the paper: nothing.
 """
@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from nlmcore.transformer import DecoderLayer, EncoderLayer
 from nlmcore.transformer.block import STACKS, last_matrices
-from nlmcore.variants.shapes import Mask, Vectors
+from nlmcore.variants.parts import Mask, Vectors
 
 
 class FeedForwardLayer(nn.Module):
@@ -67,12 +67,12 @@ def order(n: int, k: int) -> str:
 
 
 def build_sandwich(c: Any, causal: bool, cross: bool, k: int | None = None) -> nn.Module:
-    """A part `stack`; k: n_layers · 3/8 unless given, to the nearest, halves up. Raises ValueError as `order` does."""
+    """A part `stack`; k: n_layers · 3/8 unless given, to the nearest, halves up."""
     return build_order(c, causal, cross, order(c.n_layers, (3 * c.n_layers + 4) // 8 if k is None else k))
 
 
 def build_order(c: Any, causal: bool, cross: bool, letters: str) -> nn.Module:
-    """A part `stack`: a layer for each letter, s or f; n_layers has no effect. Raises ValueError for other letters."""
+    """A part `stack`: a layer for each letter, s or f; n_layers has no effect."""
     if not letters or set(letters) - set("sf"):
         raise ValueError(f"letters must be s (self-attention) and f (feed-forward), at least one, got {letters!r}")
     build: dict[str, Any] = {"s": build_attention_layer, "f": build_feed_forward_layer}

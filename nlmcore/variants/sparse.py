@@ -6,23 +6,20 @@
     causal        the same, and only if j ≤ i; random blocks are drawn among the earlier ones
 
 The first tokens are global. In Longformer they have separate projections, for their queries and for the keys and values
-that these queries see; other queries see the usual key of a global token. BigBird has one projection for all tokens.
-So has a causal Longformer, whose global queries see each other only; the paper's own language model, section 4, has
-windows only (`n_global=0`).
+that these queries see; other queries see the usual key of a global token. BigBird has one projection for all tokens. So
+has a causal Longformer.
 
 Sizes unless given, by the ratios of the papers, both of 4096 tokens: w = max_length / 8 (theirs 512) and one global
 token; blocks of max_length / 64 (theirs 64 tokens), of which each sees two global, three neighbours and three drawn.
 
-**What is computed.** No matrix (n, n). The text is cut into blocks, of BigBird's size or of w/2; a block gathers the
-keys of c blocks and the g global tokens, and its queries score them all: g + c · block scores each, c = 3 for
-Longformer and 6 for BigBird (2 and 5 if causal), and n for a global query of an encoder. `scores(n)` is their sum;
-`pattern(n).sum()` counts the pairs of the equations, for Longformer two thirds of it, because the corners of three
-blocks lie outside the window. On one core, d_model 96, six heads, n = max_length = 4096, a layer takes 84 ms
-(Longformer) or 49 ms (BigBird), causal 41 ms (either), full attention 160 ms; at n = 1024 all take 5 to 13 ms.
+**What is computed.** No matrix (n, n). The text is cut into blocks; a block gathers the keys of c blocks and the g
+global tokens, and its queries score them all: g + c · block scores each, c = 3 for Longformer and 6 for BigBird (2 and
+5 if causal), and n for a global query of an encoder. `scores(n)` is their sum; `pattern(n).sum()` counts the pairs of
+the equations.
 
 A language model has the causal pattern, and its state is all keys and values, since a random block may lie far back. In
 the papers' encoder-decoders the decoder keeps its full attention, and so it does here; `attention_positions` act only
-there. For a language model with just a window, `TransformerConfig` has `window`.
+there.
 
 Departs from the papers: positions, in the rows of the catalogue, are sinusoids (theirs are learned); random blocks are
 drawn once per layer, for max_length positions and all heads, and kept with the weights, so a shorter text has fewer;
@@ -43,8 +40,9 @@ from nlmcore.attention.cache import check_cache
 from nlmcore.attention.multi_head import Heads
 from nlmcore.checks import Count, Size, checked
 from nlmcore.fast import Linear
+from nlmcore.positions.absolute import check_length
 from nlmcore.transformer.block import build_stack
-from nlmcore.variants.shapes import Mask, Vectors, check_length, real_tokens
+from nlmcore.variants.parts import Mask, Vectors, real_tokens
 
 
 class SparseAttention(nn.Module):
@@ -53,8 +51,6 @@ class SparseAttention(nn.Module):
     block: tokens in a block. n_global: how many tokens are global. n_random: blocks drawn for every block.
     max_distance: how far a query sees within the neighbouring blocks (None: all of them). own_global: whether global
     tokens have a separate projection.
-
-    Raises ValueError for a max_distance above `block`.
     """
 
     causal = False  # whether a query sees no later key
@@ -85,8 +81,9 @@ class SparseAttention(nn.Module):
         )
 
     def forward(self, x: Vectors, mask: Mask = None) -> Vectors:
-        """mask (batch, 1, 1, time), True = a real token. Raises ValueError for a text longer than max_length."""
-        time, real = check_length(x, self.max_length), real_tokens(x, mask)
+        """mask (batch, 1, 1, time), True = a real token."""
+        time, real = x.shape[1], real_tokens(x, mask)
+        check_length(0, time, self.max_length)
         few = min(self.n_global, time)  # a text may be shorter than its global tokens
         q, k, v = self._heads(self.attention.projection(x))
         # The global rows of this are thrown away in an encoder: a global query sees all, which the next lines do.
@@ -130,7 +127,6 @@ class SparseAttention(nn.Module):
         return q, k, v
 
     def _shared(self, *parts: Tensor) -> tuple[Tensor, ...]:
-        """Keys or values for every head, of those that heads share."""
         return tuple(x.repeat_interleave(self.attention.n_heads // x.shape[1], 1) for x in parts)
 
     def _blocks(self, q: Tensor, k: Tensor, v: Tensor, real: Tensor | None = None) -> Tensor:
@@ -176,17 +172,14 @@ class CausalSparseAttention(SparseAttention):
     def forward(  # type: ignore[override]
         self, x: Vectors, state: KeyValueCache | None = None
     ) -> tuple[Vectors, KeyValueCache]:
-        """The causal pattern, continued from `state` (None: the text begins here).
-
-        Raises TypeError or ValueError for a state that is not one, and for a text longer than max_length.
-        """
+        """The causal pattern, continued from `state` (None: the text begins here)."""
         q, k, v = self._heads(self.attention.projection(x))
         if state is None:
-            check_length(x, self.max_length)
+            check_length(0, x.shape[1], self.max_length)
             state = KeyValueCache.start(k, v)
         else:
             check_cache(state, None)
-            check_length(x, self.max_length, state.position)
+            check_length(state.position, x.shape[1], self.max_length)
             k, v, state = state.extend(k, v)
         if self.attention.recorder is not None:
             self.attention.recorder(self._weights(q, k, self.pattern(k.shape[2])[-x.shape[1] :]))

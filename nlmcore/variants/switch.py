@@ -21,8 +21,7 @@ from torch import Tensor, nn
 
 from nlmcore.checks import Size, checked
 from nlmcore.variants.mixture_of_experts import Capacity, MixtureOfExperts
-from nlmcore.variants.parts import stack_of_two_kinds
-from nlmcore.variants.shapes import Vectors
+from nlmcore.variants.parts import Vectors, stack_of_two_kinds
 
 
 def jitter(router: nn.Linear, x: Vectors, width: float | int = 0.01) -> Float[Tensor, "batch time expert"]:

@@ -11,8 +11,8 @@
     plus alpha          α S + (1 − α) q_t · k_s / √d_head   α = σ(a), a = 0 at the start
 
 S is for max_length positions. T5's bias is added to it as to other scores. A random S has neither queries nor keys, a
-dense one has queries, "plus" both. The rows of Narang et al. (2021), table 1, have 8 heads of 128 and not 12 of 64, the
-default of their code, which gives all seven the parameters printed there. Its "factorized" is factorised random.
+dense one has queries, "plus" both. The rows of Narang et al. (2021), table 1, have 8 heads of 128 and not 12 of 64. Its
+"factorized" is factorised random.
 
 Symbols: R is `table`, R1 and R2 are `queries` and `keys`; W2 is `outer`, W_A and W_B are `block` and `within`; α is the
 sigmoid of `alpha`.
@@ -34,10 +34,12 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from nlmcore.attention import KeyValueCache, attend, window_mask
-from nlmcore.attention.checks import check_mask
+from nlmcore.attention.cache import check_cache
+from nlmcore.attention.masks import check_mask
 from nlmcore.checks import Size, checked
 from nlmcore.fast import Linear
-from nlmcore.variants.shapes import Mask, Vectors
+from nlmcore.positions.absolute import check_length
+from nlmcore.variants.parts import Mask, Vectors
 from nlmcore.variants.variant import Times
 
 Queries = Float[Tensor, "batch head query d_head"]
@@ -131,8 +133,6 @@ class Synthesizer(nn.Module):
 
     scores: (n_heads, d_head, max_length) -> S, called with (queries, number of keys); the last keys are the queries'.
     joined: () -> how S and dot products are joined; None: only S.
-
-    Raises ValueError for a configuration with n_kv_heads, TypeError for positions that are not a bias of the scores.
     """
 
     causal = False  # whether positions are those of a text that is read from left to right
@@ -173,8 +173,7 @@ class Synthesizer(nn.Module):
         return x.unflatten(-1, (-1, self.d_head)).transpose(1, 2)
 
     def _mix(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
-        if k.shape[2] > self.max_length:
-            raise ValueError(f"a text has at most max_length={self.max_length} positions here, got {k.shape[2]} tokens")
+        check_length(0, k.shape[2], self.max_length)
         scores = self.scores(q, k.shape[2])  # S, (1 or batch, head, query, key)
         if self.joined is not None:
             scores = self.joined(scores, q @ k.mT * self.d_head**-0.5)
@@ -197,17 +196,12 @@ class CausalSynthesizer(Synthesizer):
     def forward(  # type: ignore[override]
         self, x: Vectors, state: KeyValueCache | None = None
     ) -> tuple[Vectors, KeyValueCache]:
-        """Continue from `state` (None: the text starts here): every position sees itself and those before it.
-
-        Raises ValueError for more than max_length tokens in all, TypeError or ValueError for a state that is not one,
-        or another model's.
-        """
-        if state is not None and not isinstance(state, KeyValueCache):
-            raise TypeError(f"state must be None or the KeyValueCache of an earlier call, got {type(state).__name__}")
+        """Continue from `state` (None: the text starts here): every position sees itself and those before it."""
         q, k, v = self._project(x)
         if state is None:
             state = KeyValueCache.start(k, v)
         else:
+            check_cache(state, None)
             k, v, state = state.extend(k, v)
         time, past = x.shape[1], k.shape[2] - x.shape[1]
         return self._mix(q, k, v, window_mask(time, self.window, past, x.device)), state

@@ -7,9 +7,9 @@ SG stops the gradient. Their memory is this course's state: the keys and values 
 which `nlmcore.training.fit(…, carry_state=True)` passes, detached, to the next segment. No text is too long. A query
 sees `window` positions, itself included. All layers share u and v; each has its own W_R.
 
-Departs from the paper: every query sees equally far, where theirs sees the whole memory and its own segment, so later
-ones see more; here a segment read in pieces gives the same. Keys and values are kept, not h, so an optimiser's step
-leaves an earlier memory as it was. Pre-norm, as in the baseline. An encoder has only the positions.
+Departs from the paper: every query sees equally far, where theirs sees the whole memory and its own segment. Keys and
+values are kept, not h, so an optimiser's step leaves an earlier memory as it was. Pre-norm, as in the baseline. An
+encoder has only the positions.
 """
 
 from dataclasses import replace
@@ -26,10 +26,7 @@ def build_transformer_xl(c: Any, causal: bool) -> nn.Module:
 
 
 def share_u_and_v(stack: nn.Module) -> None:
-    """All layers of a stack have the u and v of the first; a part `share`.
-
-    Raises TypeError for layers whose attention has no TransformerXLPositions.
-    """
+    """All layers of a stack have the u and v of the first; a part `share`."""
     parts: list[Any] = [getattr(getattr(layer, "attention", None), "positions", None) for layer in stack.children()]
     for part in parts:
         if not (hasattr(part, "u") and hasattr(part, "v")):

@@ -6,7 +6,7 @@ h^0 is the encoder's embeddings, h^1 … h^N are its layers; layer j of the deco
 encoder returns all its vectors side by side; they are mixed once per source, with the decoder's keys and values.
 
 Departs from the paper: w starts at 0, so that every z is the mean; the final norm of the encoder, which pre-norm needs,
-is applied to each of its layers, so that they are mixed at one length.
+is applied to each of its layers.
 """
 
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ from nlmcore.transformer import DecoderStack, EncoderStack
 from nlmcore.transformer.block import build_stack
 from nlmcore.transformer.checks import encoder_only
 from nlmcore.transformer.config import build_final_norm
-from nlmcore.variants.shapes import Mask, Vectors
+from nlmcore.variants.parts import Mask, Vectors
 
 
 class TransparentEncoder(EncoderStack):

@@ -10,9 +10,8 @@ with the block of 2017, post-norm. Adaptive computation time, section 2.2, after
     N   = the first t with p^1 + … + p^t ≥ 1 − ε, at most T;   R = 1 − (p^1 + … + p^{N−1})
     y   = Σ_{t<N} p^t x^t + R x^N                ponder = N + R, whose mean may be added to the loss, times a small τ
 
-A position that has halted keeps its result, but is still computed for those that continue and attend to it. A later
-token may continue longer, so a decoder always makes T loops and keeps a state for each; an encoder, which has the whole
-text, stops when every position has halted. T is n_layers, ε = 0.01. At the start w = 0 and σ(b) = 1 / T, for equal p^t.
+A position that has halted keeps its result. A decoder always makes T loops and keeps a state for each; an encoder stops
+when every position has halted. T is n_layers, ε = 0.01. At the start w = 0 and σ(b) = 1 / T, for equal p^t.
 
 Departs from the papers: those first weights. The weights of the loops sum to one, as in Graves (2016); the listing of
 Dehghani et al. (2019), appendix, blends each x^t with the previous ones. Positions i count from 0.
@@ -28,13 +27,13 @@ from torch import Tensor, nn
 
 from nlmcore.positions import sinusoidal
 from nlmcore.transformer import DecoderStack
-from nlmcore.variants.shapes import Mask, Memories, Tokens, Vectors
+from nlmcore.variants.parts import Mask, Memories, Tokens, Vectors
 
 EPSILON = 0.01  # a position halts once it has spent 1 − ε
 
 
 class Universal(nn.ModuleList):
-    """T = n_layers times one block, `stack[0]`. Raises ValueError for an odd d_model."""
+    """T = n_layers times one block, `stack[0]`."""
 
     moments: Tensor
 
@@ -89,7 +88,7 @@ class UniversalDecoder(Universal, DecoderStack):
     def forward(
         self, x: Vectors, states: Sequence[Any] | None = None, memories: Memories = None, memory_mask: Mask = None
     ) -> tuple[Vectors, tuple[Any, ...]]:
-        """Every loop continues from its own state. Raises ValueError for a state of another number of loops."""
+        """Every loop continues from its own state."""
         for given, size in ((states, len(self) + 1), (memories, len(self))):
             if given is not None and len(given) != size:
                 raise ValueError(f"state must come from a model of {len(self)} loops, got {len(given)} parts of {size}")

@@ -1,7 +1,7 @@
 """One row of a table of Transformers: which fields of the configuration it replaces, and who proposed it.
 
 A row builds `family(config)`: a language model, or an encoder-decoder where the row is about the encoder or about which
-embeddings are shared. `dataclasses.replace(row, family=EncoderDecoder)` gives any row as the paper ran it.
+embeddings are shared.
 
 **The baseline** of all rows, "Vanilla Transformer" in Narang et al. (2021), section 3: the Transformer of 2017 but for
 pre-norm, and T5's relative bias for positions, one table for all layers. ReLU, LayerNorm, no biases in the matrices

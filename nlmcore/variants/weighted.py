@@ -3,11 +3,11 @@
     y = Σ_i α_i FFN(κ_i head_i W^O_i)        i from 1 to M, the heads         Ahmed, Keskar & Socher (2017), section 3
     κ_i > 0,  Σ κ_i = 1,   α_i > 0,  Σ α_i = 1
 
-head_i is that of Vaswani et al. (2017), section 3.2.2, and W^O_i the rows of W^O that it meets there: 2 M parameters
-are new. All M branches share one feed-forward network, which runs M times: few parameters, many operations. It
-ends the layer; no other feed-forward network follows. Where it is max(0, x W1) W2, as in the table, only the products
-κ_i α_i count. A decoder's cross-attention is also branched, with a second network, as in Narang et al. (2021), whose
-table prints 280 M: the 223 M of the vanilla Transformer, and 12 networks of 4.7 M.
+head_i is that of Vaswani et al. (2017), section 3.2.2, and W^O_i the rows of W^O that it meets there: All M branches
+share one feed-forward network, which runs M times: few parameters, many operations. It ends the layer; no other
+feed-forward network follows. Where it is max(0, x W1) W2, as in the table, only the products κ_i α_i count. A decoder's
+cross-attention is also branched, with a second network, as in Narang et al. (2021), whose table prints 280 M: the 223 M
+of the vanilla Transformer, and 12 networks of 4.7 M.
 
 Departs from the paper: κ and α are softmaxes, which start at 1/M; the paper projects onto the simplex after each step.
 """
@@ -20,7 +20,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from nlmcore.transformer.block import last_matrices
-from nlmcore.variants.shapes import Vectors
+from nlmcore.variants.parts import Vectors
 
 
 class HeadByHead(nn.Linear):

@@ -7,13 +7,20 @@
     Captioner            either of them, and an LSTM with attention over the locations: a language model of captions
 
 Images are grey, brightness from 0 to 1. An encoder is called encoder(images, mask=None), and has `d_model` and
-`class_token`: whether its first location is a class token. `nlmcore.transformer.EncoderDecoder` takes one too.
+`class_token`: whether its first location is a class token.
 """
 
 from nlmcore.vision.captioner import Captioner, ImageReader, doubly_stochastic
 from nlmcore.vision.convolution import ConvEncoder, convolve, max_pool
-from nlmcore.vision.patches import from_patches, to_patches
-from nlmcore.vision.transformer import ImageClassifier, PatchPredictor, VisionTransformer, hide_patches, patch_loss
+from nlmcore.vision.transformer import (
+    ImageClassifier,
+    PatchPredictor,
+    VisionTransformer,
+    from_patches,
+    hide_patches,
+    patch_loss,
+    to_patches,
+)
 
 __all__ = [
     "Captioner",

@@ -6,8 +6,8 @@
     h_i = LSTM([y_{i−1}; z_i], h_{i−1}),   logits from tanh(W [z_i; h_i])
                                                        Xu et al. (2015), sections 3.1 and 4.2, soft attention
 
-It is `nlmcore.seq2seq`'s decoder; only the source is an image. So beams, sampling and `capture` work as for text:
-tape["decoder.attention"] is (batch, 1, word, location).
+It is `nlmcore.seq2seq`'s decoder; only the source is an image. For `capture`, tape["decoder.attention"] is (batch, 1,
+word, location).
 
 **Doubly stochastic attention** (section 4.2.1). Weights sum to 1 over the locations for each word. A penalty asks that
 they sum to about 1 over the words for each location as well, so that no location is ignored:

@@ -4,8 +4,6 @@
     z_o[r, c] = max over a square of y_o                                        pooling, which forgets where exactly
                                                   LeCun, Bottou, Bengio & Haffner (1998), section II
 
-What a Vision Transformer must learn is built in here: neighbours belong together, and a shape is the same everywhere.
-
 Symbols: o and i are channels, u and v run over the kernel, p is its half, so that borders are filled with zeros.
 
 Departs from the paper: the rectifier instead of tanh, maxima instead of learned means, every channel sees all channels

@@ -1,10 +1,10 @@
 """The Vision Transformer: an encoder that reads patches instead of words.
 
+    p_k = the pixels of the k-th square of P × P, squares and pixels row by row          section 3.1
     h⁰ = [x_class; p_1 E; …; p_N E] + positions,   h^l = block_l(h^{l−1}),   class from LN(h^L)_0
                                         Dosovitskiy et al. (2021), equations 1 to 4
 
-A word's embedding is a row of a matrix, which is its one-hot vector times that matrix; a patch's is its pixels times
-a matrix, so `TransformerConfig.embedding` is a linear map here and nothing else in the encoder changes.
+`TransformerConfig.embedding` is a linear map of pixels here, and nothing else in the encoder changes.
 
 **Pretraining without labels** (section 4.6, as in BERT): hide some patches, predict their pixels.
 
@@ -27,9 +27,30 @@ from torch import Tensor, nn
 from nlmcore.checks import Probability, Size, checked
 from nlmcore.transformer import TransformerConfig
 from nlmcore.transformer.model import Backbone
-from nlmcore.vision.patches import to_patches
 
 Images = Float[Tensor, "batch row column"]
+
+
+@checked
+def to_patches(images: Images, size: Size) -> Float[Tensor, "batch patch pixel"]:
+    """Squares of size × size pixels. Raises ValueError if they do not fill the image."""
+    height, width = images.shape[1:]
+    if height % size or width % size:
+        raise ValueError(f"size must divide height and width, got {size} for images of {height} × {width}")
+    squares = images.unflatten(2, (width // size, size)).unflatten(1, (height // size, size))
+    return squares.transpose(2, 3).flatten(3).flatten(1, 2)
+
+
+@checked
+def from_patches(patches: Float[Tensor, "batch patch pixel"], height: Size, width: Size) -> Images:
+    """The image again. Raises ValueError for patches that are not square or do not fill the image."""
+    size = round(patches.shape[2] ** 0.5)
+    if size * size != patches.shape[2] or height % size or width % size:
+        raise ValueError(f"patches must be squares that fill {height} × {width}, got {patches.shape[2]} pixels each")
+    if patches.shape[1] * size * size != height * width:
+        raise ValueError(f"patches must fill {height} × {width}, got {patches.shape[1]} of {size} × {size}")
+    squares = patches.unflatten(2, (size, size)).unflatten(1, (height // size, width // size))
+    return squares.transpose(2, 3).flatten(3).flatten(1, 2)
 
 
 class VisionTransformer(Backbone):

@@ -5,8 +5,7 @@
 
 from nlmcore.word2vec.model import CBOW, SkipGram, Word2Vec
 from nlmcore.word2vec.objective import cbow_gradient, cbow_loss, skipgram_gradient, skipgram_loss
-from nlmcore.word2vec.sampling import keep_probability, noise_distribution
-from nlmcore.word2vec.text import build_vocabulary
+from nlmcore.word2vec.sampling import build_vocabulary, keep_probability, noise_distribution
 from nlmcore.word2vec.vectors import WordVectors, analogy, nearest
 
 __all__ = [

@@ -1,7 +1,7 @@
 """Word vectors by prediction: skip-gram and CBOW with negative sampling.
 
-The two tables of vectors, and stochastic gradient descent with a rate that falls linearly, summed (not averaged) over
-the pairs of a batch, as if each pair had taken its own step.
+Stochastic gradient descent with a rate that falls linearly, summed (not averaged) over the pairs of a batch, as if each
+pair had taken its own step.
 
 Source: Mikolov et al. 2013a (arXiv 1301.3781), Mikolov et al. 2013b (arXiv 1310.4546).
 Departs from the papers: all pairs of a batch see the vectors from before the batch; blocks of text are read in random
@@ -21,8 +21,15 @@ from tqdm import tqdm
 
 from nlmcore.checks import Probability, Range, Size, check_sizes, checked, described
 from nlmcore.word2vec.objective import cbow_gradient, cbow_loss, skipgram_gradient, skipgram_loss
-from nlmcore.word2vec.sampling import Blocks, keep_probability, mean_pairs, noise_distribution, sample, sample_blocks
-from nlmcore.word2vec.text import read
+from nlmcore.word2vec.sampling import (
+    Blocks,
+    keep_probability,
+    mean_pairs,
+    noise_distribution,
+    read,
+    sample,
+    sample_blocks,
+)
 from nlmcore.word2vec.vectors import analogy, nearest
 
 Word = int | str
@@ -131,7 +138,6 @@ class Word2Vec(ABC):
         return max(1, min(MAX_BATCH, int(MAX_STEP / (step_of_one * share)) if step_of_one else MAX_BATCH))
 
     def _roles(self, blocks: Blocks, noise: Tensor) -> list[tuple[Tensor, Tensor]]:
-        """The table and the ids of the words in the middle, of those around them, and of the noise."""
         middle, outer = (getattr(self, name) for name in self.tables)
         return [(middle, blocks.centre), (outer, blocks.tokens), (self.output, noise)]
 
@@ -157,7 +163,7 @@ class Word2Vec(ABC):
         return self._spell(nearest(self.vectors, self._id("word", word), k))
 
     def analogy(self, a: Word, b: Word, c: Word, k: int = 1) -> list[tuple[Word, float]]:
-        """a is to b as c is to ...: the k best answers with their cosines; a, b and c are none."""
+        """a is to b as c is to ...: the k best answers with their cosines, without a, b and c."""
         return self._spell(analogy(self.vectors, self._id("a", a), self._id("b", b), self._id("c", c), k))
 
     def _id(self, name: str, word: Word) -> int:

@@ -19,8 +19,7 @@ Shapes: n blocks of c words each, in spans of s = c + 2 · window words.
     skip-gram   centre = v of the block's words,  context = u of the span's words,  negatives = u of the shared words
     CBOW        centre = u of the block's words,  context = v of the span's words,  negatives = u of the shared words
 
-The hand-written gradient uses d/dx [−log σ(x)] = σ(x) − 1 and d/dx [−log σ(−x)] = σ(x). It takes about half of
-autograd's time, and is the gradient of each row, not of the whole table of vectors.
+The hand-written gradient uses d/dx [−log σ(x)] = σ(x) − 1 and d/dx [−log σ(−x)] = σ(x).
 
 Sources: Mikolov, Chen, Corrado & Dean 2013a (arXiv 1301.3781); Mikolov, Sutskever, Chen, Corrado & Dean 2013b
 (arXiv 1310.4546). Departs from the papers: noise words are shared in a block, and one that happens to be the neighbour

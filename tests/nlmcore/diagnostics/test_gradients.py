@@ -172,7 +172,7 @@ def test_bad_input_is_refused() -> None:
             measure(cell, torch.randn(BATCH, INPUT))
         with pytest.raises(TypeError, match="inputs"):
             measure(cell, torch.ones(BATCH, TIME, INPUT, dtype=torch.long))
-    with pytest.raises(ValueError, match="two times"):
+    with pytest.raises(ValueError, match="two time steps"):
         jacobian_norms(cell, torch.randn(BATCH, 1, INPUT))
     model = RecurrentLM(VOCAB, d_hidden=HIDDEN)
     for at in (0, 5, -1):

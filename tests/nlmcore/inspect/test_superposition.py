@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nlmcore.inspect import ToyAutoencoder, dimensionality, sparse_features
-from nlmcore.inspect.superposition import reconstruct
+from nlmcore.inspect.features import reconstruct
 
 
 @torch.no_grad()

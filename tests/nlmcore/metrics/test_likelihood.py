@@ -160,7 +160,7 @@ def test_bad_input():
         with pytest.raises(TypeError, match="model"):
             measure(None, tokens)
         wide = Bigram(torch.zeros(5, 6))
-        with pytest.raises(ValueError, match=r"logits of shape .*got shape \(2, 3, 6\)"):
+        with pytest.raises(ValueError, match=r"logits of shape .*got .* \(2, 3, 6\)"):
             measure(wide, tokens)
     with pytest.raises(ValueError, match="characters must be at least 1, got 0"):
         bits_per_character(model, tokens, 0)

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nlmcore.pretrained.byte_pairs import TEMPLATE, BytePairTokenizer, system_message
-from nlmcore.pretrained.gguf_file import GGUFFile
 from nlmcore.pretrained.smollm2_weights import FILE, WHEEL, tokenizer_of
+from nlmcore.pretrained.weights import GGUFFile
 from nlmcore.tokens import BPETokenizer
 from nlmcore.tokens.bytepairs import SPLIT
 

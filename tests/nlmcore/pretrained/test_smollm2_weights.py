@@ -15,9 +15,8 @@ from nlmcore.fast.weights import for_decoding, stacked
 from nlmcore.inspect import capture
 from nlmcore.pretrained import llama_gguf, smollm2
 from nlmcore.pretrained.byte_pairs import BytePairTokenizer
-from nlmcore.pretrained.gguf_file import GGUFFile, from_q4_1, from_q8_0
 from nlmcore.pretrained.smollm2_weights import FILE, WHEEL, config_of, convert, halves, tokenizer_of
-from nlmcore.pretrained.weights import Wheel
+from nlmcore.pretrained.weights import GGUFFile, Wheel, from_q4_1, from_q8_0
 from nlmcore.transformer import TransformerLM
 from tests.laws import assert_chunking_law, assert_close, assert_selectable, assert_state_is_a_value
 
@@ -220,7 +219,7 @@ def test_a_changed_file_is_noticed(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
 def test_a_kind_of_block_that_is_not_known_is_refused(
     file: GGUFFile, lm: TransformerLM, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nlmcore.pretrained.gguf_file.DEQUANTISE", {"Q8_0": from_q8_0})
+    monkeypatch.setattr("nlmcore.pretrained.weights.DEQUANTISE", {"Q8_0": from_q8_0})
     with pytest.raises(ValueError, match=r"blk\.0\.attn_q\.weight is kept as Q4_1; known are F32, F16, Q8_0"):
         convert(file, lm.config)
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from nlmcore.transformer import EncoderDecoder, FeedForward, TransformerEncoder
 from nlmcore.variants import CATALOGUE
-from nlmcore.variants.separable_convolution import SeparableConvolution
+from nlmcore.variants.evolved import SeparableConvolution
 from tests.laws import assert_close
 from tests.nlmcore.variants.test_catalogue import SIZES, VOCAB, build, stirred
 

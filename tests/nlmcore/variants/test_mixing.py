@@ -122,7 +122,7 @@ def test_every_parameter_gets_a_gradient_and_every_place_sees_every_other(name: 
 
 def test_what_does_not_fit_is_named(plain_errors: None) -> None:
     for part in PARTS.values():
-        with pytest.raises(ValueError, match="a text may have 8 positions, max_length, got 9"):
+        with pytest.raises(ValueError, match="the text has 9 tokens, this model knows 8 positions"):
             part(C)(torch.zeros(1, 9, 10))
         with pytest.raises(ValueError, match=r"mask must say which tokens are real, \(2, 1, 1, 8\) here, got \(8, 8\)"):
             part(C)(X, torch.ones(8, 8).tril().bool())

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from nlmcore.word2vec import build_vocabulary
-from nlmcore.word2vec.text import read
+from nlmcore.word2vec.sampling import read
 
 
 def test_vocabulary_by_frequency() -> None:
