@@ -87,6 +87,9 @@ BY_WHOM = {
         "lti": Verb("final marks to your LMS, by LTI 1.3", "commands.lti:lti", more=DATABASE),
         "backup": Verb("a zip with everything about a semester", "commands.backups:backup", more=DATABASE),
         "restore": Verb("put a backup into a new checkout", "commands.backups:restore", reads=0, more=DATABASE),
+        "new-semester": Verb(
+            "archive the semester, begin with an empty class", "commands.backups:new_semester", more=DATABASE
+        ),
         "desk": Verb("hidden checks for students, a few a day", "commands.desk_of_checks:desk", more=DATABASE),
         "worker": Verb("lend this machine to a run of grade", "commands.around:worker", ("cluster",)),
         "gradescope": Verb("an autograder's zip for Gradescope", "commands.one:gradescope"),
