@@ -69,6 +69,7 @@ BY_WHOM = {
         "groups": Verb("let students hand in together", "commands.together:groups", more=DATABASE),
         "markers": Verb("who marks what, and second marks", "commands.together:markers", more=DATABASE),
         "compose": Verb("an assignment of chosen questions", "commands.around:compose"),
+        "quiz": Verb("lectures' questions as a quiz for Moodle or Canvas", "commands.around:quiz"),
         "release": Verb("a zip for students: exercises and course, no answers", "commands.around:release"),
         "exchange": Verb("set up nbgrader's exchange folder", "commands.students:exchange"),
         "hub": Verb("set up a JupyterHub with the exchange", "commands.students:hub", ("hub",)),
