@@ -60,6 +60,7 @@ BY_WHOM = {
     "students": {
         "check": Verb("say what a notebook's checks say", "commands.checking:check"),
         "ask": outside("ask the course's desk for a hidden check", "commands.ask:ask"),
+        "hand-in": outside("hand in at the course's desk, and get a receipt", "commands.ask:hand_in"),
         "mine": Verb("show your library: functions that passed their checks", "commands.library:mine"),
     },
     "instructors, in the order of a semester": {
@@ -116,7 +117,7 @@ BY_WHOM = {
     },
 }
 VERBS = {name: verb for rows in BY_WHOM.values() for name, verb in rows.items()}
-FOR_STUDENTS = ("lab", "present", "setup", "build", "check", "ask", "mine", "doctor", "clean")
+FOR_STUDENTS = ("lab", "present", "setup", "build", "check", "ask", "hand-in", "mine", "doctor", "clean")
 """The verbs in a student's copy of the course, which has no solutions, and nothing to grade or to test."""
 
 
