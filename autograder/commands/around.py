@@ -154,8 +154,8 @@ def compose(place: Environment, given: Given) -> int:
     "quiz 13 14 --to quiz.zip             Canvas: settings, import course content, QTI",
     options=[
         option("lectures", nargs="+", metavar="LECTURE", help="its number or topic"),
-        shared.path("--to", metavar="FILE", help="FILE.xml for Moodle, FILE.zip (QTI) for Canvas"),
-        option("--predictions", action="store_true", help="no questions that a person marks"),
+        shared.path("--to", metavar="FILE", help=".xml for Moodle, .zip (QTI) for Canvas"),
+        option("--predictions", action="store_true", help="only those that no person marks"),
     ],
     on_a_course=False,
 )

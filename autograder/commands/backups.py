@@ -59,7 +59,7 @@ def restore(course: "shared.Course", given: Given) -> int:
     "new-semester /media/stick/autumn.zip",
     options=[
         option("file", metavar="FILE", nargs="?", type=shared.out_file, help="where the backup goes"),
-        option("--unfinished", action="store_true", help="even if something is not marked or not returned"),
+        option("--unfinished", action="store_true", help="even if something is not marked or returned"),
     ],
     with_assignment=False,
 )

@@ -21,7 +21,7 @@ from autograder.launcher.say import count
         option("--per-day", type=int, default=3, metavar="N", help="for each student and question (default: 3)"),
         option("--take", action="store_true", help="also take what students hand in, into submitted/"),
         option("--tokens", action="store_true", help="only write grading/desk/tokens.csv, from the roster"),
-        option("--host", default="127.0.0.1", help="the address to listen on (default: this machine alone)"),
+        option("--host", default="127.0.0.1", help="where to listen (default: this machine alone)"),
         option("--port", type=int, default=8790, metavar="N", help="default: 8790"),
         ISOLATION,
     ],
