@@ -83,7 +83,10 @@ def hand_in(place: Environment, given: Given) -> int:
         write_whole(copy, content)
         saved = datetime.fromtimestamp(given.notebook.stat().st_mtime).astimezone()
         answer = sent(f"{desk}/hand-in", token, given.notebook.name, content, seconds=SOON)
-        if "error" in answer:
+        if "error" in answer and answer.get("answered"):
+            copy.unlink()
+            answer |= {"said": []}
+        elif "error" in answer:
             again = "run the same command again later, or hand in the copy as your instructor says"
             answer |= {"said": [f"NOT HANDED IN, as there is no receipt. Your notebook is kept in {copy}: {again}."]}
         else:
@@ -96,7 +99,7 @@ def hand_in(place: Environment, given: Given) -> int:
         return 1 if "error" in answer else 0
     if "error" in answer:
         print(answer["error"], file=sys.stderr)
-    print("\n".join(answer["said"]))
+    print(*answer["said"], sep="\n", end="\n" if answer["said"] else "")
     return 1 if "error" in answer else 0
 
 
@@ -149,7 +152,7 @@ def sent(
             return dict(json.load(reply))
     except urllib.error.HTTPError as error:
         try:
-            return dict(json.load(error))
+            return {**json.load(error), "answered": error.code < 500}
         except ValueError:
             return {"error": f"The desk answered {error.code} {error.reason}."}
     except (urllib.error.URLError, OSError, ValueError) as error:

@@ -84,12 +84,11 @@ def new_semester(course: "shared.Course", given: Given) -> int:
     keep_course(course)
     many = f"{count(made.students, 'student')} and {count(made.submissions, 'submission')}"
     print(f"{made.backup} has the old semester, {many}. It was read again, and is what was here.")
-    kept = ["course_config.py"] * (course.root / "course_config.py").is_file()
-    kept += [
-        f"{count(len(made.assignments), 'assignment')} as released",
-        f"the items of {count(made.schemes, 'question')}",
-    ]
-    kept += [f"{count(made.comments, 'comment')} without names", *(f"the marker {name}" for name in made.markers)]
+    kept = ["course_config.py"] if (course.root / "course_config.py").is_file() else []
+    kept += [f"{count(len(made.assignments), 'assignment')} as released"]
+    kept += [f"the items of {count(made.schemes, 'question')}"] if made.schemes else []
+    kept += [f"{count(made.comments, 'comment')} without names"] if made.comments else []
+    kept += [f"the marker {name}" for name in made.markers]
     print(f"Kept: {', '.join(kept)}.")
     print("Left behind: the class, dates, extensions, groups, LTI's addresses, tokens, the secret of hidden inputs.")
     shared.names("  ! Not in the backup, and not deleted: {}.", made.left, 8)

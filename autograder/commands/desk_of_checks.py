@@ -59,5 +59,9 @@ def desk(course: "shared.Course", given: Given) -> int:
         print("To stop: Ctrl-C.", flush=True)
 
     with suppress(KeyboardInterrupt):
-        asyncio.run(service.serve(made, given.host, given.port, ready))
+        try:
+            asyncio.run(service.serve(made, given.host, given.port, ready))
+        except OSError as error:
+            where = f"{given.host}:{given.port}"
+            raise shared.Misuse(f"{where} cannot be had ({error.strerror}): give another --port, or --host") from None
     return 0

@@ -19,7 +19,7 @@ from datetime import date, datetime
 from pathlib import Path
 
 from autograder.files import read_json, write_json
-from autograder.grading import log, markers, records, rubric
+from autograder.grading import deadlines, log, markers, records, rubric
 from autograder.grading.byhand import answers_to
 from autograder.grading.course import Course
 from autograder.grading.keeping import folders, gradebook_of, passing, same, same_marks, save, unlike
@@ -50,9 +50,14 @@ class Change:
 
 
 def open_ends(course: Course) -> Iterator[str]:
-    """Why the semester is not over, a sentence for each assignment."""
+    """Why the semester is not over, a line for each assignment."""
     with course.gradebook() as gradebook:
         names = [each.name for each in gradebook.assignments if each.notebooks]
+        if gradebook.students and not any(map(course.students, names)):
+            yield "nothing was handed in"
+    for name, when in deadlines.due_dates(course).items():
+        if when is not None and when > datetime.now().astimezone():
+            yield f"{name}: due on {when:%A, %d %B %Y}"
     for name in names:
         found = Counter[str]()
         marked = {one.student: one.when for one in log.entries(course.root, name) if not one.second}

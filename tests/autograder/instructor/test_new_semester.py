@@ -1,7 +1,9 @@
 """`new-semester`: nothing of the old class is lost or stays, whatever interrupts it, and the course goes on."""
 
 import os
+import shutil
 import sys
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -104,6 +106,19 @@ def test_a_semester_that_is_not_over_is_not_touched(course, capsys):
         path: text for path, text in before.items() if path not in left
     }
     assert not Path("autumn.zip").exists()
+
+
+def test_a_semester_that_has_not_begun_is_not_over(course, capsys):
+    for path in ("submitted", "autograded", "grading/plain"):
+        shutil.rmtree(course / path)
+    tomorrow = datetime.now() + timedelta(days=1)
+    assert due(env(course), ["plain", tomorrow.isoformat(timespec="minutes")]) == 0
+    before = everything(course)
+    assert new_semester(env(course), ["autumn.zip"]) == 1
+    said = capsys.readouterr().out
+    assert "nothing was handed in" in said
+    assert f"plain: due on {tomorrow:%A}" in said
+    assert everything(course).keys() - before.keys() <= {Path("submitted"), Path("autograded")}
 
 
 def test_the_old_semester_is_in_the_backup_and_the_new_one_is_graded_like_it(course, plain_template, tmp_path, capsys):

@@ -240,6 +240,16 @@ def test_a_notebook_of_another_name_is_not_taken(course, address, name):
     assert (handed_in(course, "bob") if before else {}) == before
 
 
+def test_a_notebook_that_the_desk_refuses_is_not_kept_as_if_it_were_to_be_sent_again(course, address, tmp_path, capsys):
+    home, other = at_home(tmp_path / "home"), tmp_path / "attention-Copy1.ipynb"
+    other.write_text("{}")
+    assert hand_in(home, [str(other), "--desk", address, "--token", token(course, "bob")]) == 1
+    said = capsys.readouterr()
+    assert "there are: attention.ipynb" in said.err
+    assert not said.out
+    assert not [*(home.root / "work" / "handed-in").iterdir()]
+
+
 def test_a_desk_takes_nothing_unless_it_is_told_to(course, made, address, notebook):
     made.takes = False
     before = handed_in(course, "ada") if course.submission("ada", "attention").is_dir() else {}
