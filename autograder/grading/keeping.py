@@ -128,7 +128,8 @@ def same(kept: zipfile.ZipFile, name: str, path: Path) -> bool:
     """Whether a backup has a file to the byte, and whole."""
     try:
         with kept.open(name) as one, open(path, "rb") as other:
-            return hashlib.file_digest(one, "sha256").digest() == hashlib.file_digest(other, "sha256").digest()
+            there = hashlib.file_digest(one, "sha256").digest()  # type: ignore[arg-type] # it has readinto
+            return there == hashlib.file_digest(other, "sha256").digest()
     except (KeyError, zipfile.BadZipFile, zlib.error):
         return False
 
