@@ -9,7 +9,7 @@
 #   make setup TORCH=cuda         another build of PyTorch: cpu (default), cuda or default (the package index's own)
 #   make lab PYTHON=python3.13    another Python; NLM_VENV=/some/folder another place than .venv
 
-VERBS := lab present test setup build site notebooks translate sync renumber lint format pythons pins doctor clean check roster collect exchange hub preflight grade race regrade grade-one gradescope worker feedback mark report due extend backup restore lti release compose import attacks desk ask mine new groups markers
+VERBS := lab present test setup build site notebooks translate sync renumber lint format pythons pins doctor clean check roster collect exchange hub preflight grade race regrade grade-one gradescope worker feedback mark report due extend backup restore new-semester lti release compose quiz import attacks desk ask hand-in mine new groups markers
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	if "$$p" -c '$(NEW_ENOUGH)' >/dev/null 2>&1; then echo "$$p"; break; fi; done)

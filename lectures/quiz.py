@@ -1,27 +1,20 @@
-"""A lecture's questions as a quiz for a learning management system.
-
-    python -m lectures.quiz 13 --to quiz.xml            Moodle XML: question bank, import
-    python -m lectures.quiz 13 14 --to quiz.zip         QTI 1.2 for Canvas: settings, import course content
-    python -m lectures.quiz 13                          the questions and their answers, to read
+"""A lecture's questions as a quiz for a learning management system, for `python3 -m autograder quiz`.
 
 Predictions become multiple choice, matching (put in order) or numerical questions; the answers are those that the
 lecture computes, so it is run for them, which takes up to a minute each. "Check yourself" becomes essay questions, with
 the answer as a note for whoever marks them. A question may speak of a picture or a table: its feedback names the lecture.
 """
 
-import argparse
 import html
 import re
-import sys
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import count
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from lectures import FOLDER, facts
+from lectures import facts
 from lectures.show.question import marked
 
 
@@ -279,51 +272,3 @@ def package(path: Path, asked: Sequence[Question], title: str) -> None:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
         made.writestr("imsmanifest.xml", _written(manifest))
         made.writestr(place, _written(canvas(asked, title)))
-
-
-# --- the program ----------------------------------------------------------------------------------------------
-
-
-def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m lectures.quiz",
-        description="A lecture's questions as a quiz for Moodle or Canvas.",
-    )
-    parser.add_argument("lecture", nargs="+", help="its number or topic")
-    parser.add_argument(
-        "--to", type=Path, metavar="FILE", help="FILE.xml for Moodle, FILE.zip (QTI) for Canvas"
-    )
-    parser.add_argument("--predictions", action="store_true", help="no essay questions")
-    given = parser.parse_args(arguments)
-    if given.to and given.to.suffix not in (".xml", ".zip"):
-        parser.error(f"--to {given.to}: the name should end in .xml (Moodle) or .zip (Canvas)")
-    known = sorted(FOLDER.glob("[0-9]*_*.py"))
-    asked: list[Question] = []
-    for name in given.lecture:
-        paths = [path for path in known if facts.is_asked(path, [name])]
-        if not paths:
-            parser.error(f"no lecture is called {name}: give its number (5 or 05) or its topic")
-        print(f"running {paths[0].stem} …", file=sys.stderr)
-        asked += [
-            one for one in questions(paths[0]) if one.kind != "open" or not given.predictions
-        ]
-    if given.to is None:
-        for number, one in zip(count(1), asked):
-            print(
-                f"{number}. {one.question}"
-                + "".join(f"\n   ( ) {option}" for option in one.options)
-            )
-            print(f"   → {one.told}. {one.why}\n")
-        return 0
-    if given.to.suffix == ".xml":
-        given.to.write_bytes(moodle(asked))
-    else:
-        package(given.to, asked, ", ".join(dict.fromkeys(one.lecture for one in asked)))
-    print(
-        f"{given.to}: {len(asked)} questions, {sum(one.kind == 'open' for one in asked)} of them to be marked by hand"
-    )
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

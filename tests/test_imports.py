@@ -134,6 +134,7 @@ LECTURES = {
         "lectures.prompting",
         "lectures.trained",
         "lectures.FOLDER",
+        "lectures.stored",
         "lectures.stored_runs",
         "nlmcore",
     },

@@ -1,4 +1,4 @@
-"""Commands before and after grading: preflight, feedback, release; and worker, which helps with grading."""
+"""Commands around grading: preflight, feedback, release, compose, quiz; and worker, which helps with it."""
 
 import os
 import sys
@@ -142,6 +142,50 @@ def compose(place: Environment, given: Given) -> int:
     for note in notes:
         print(f"  ! {note}")
     print(f"Now: python3 -m autograder release {given.name}")
+    return 0
+
+
+@shared.command(
+    "quiz",
+    "Make a quiz for Moodle or Canvas of lectures' questions: predictions with the answers that the lecture computes,\n"
+    'for which it is run (a minute each), and "Check yourself" as questions that a person marks.',
+    "quiz 13                              only print them, with the answers",
+    "quiz 13 --to quiz.xml                Moodle: question bank, import, Moodle XML",
+    "quiz 13 14 --to quiz.zip             Canvas: settings, import course content, QTI",
+    options=[
+        option("lectures", nargs="+", metavar="LECTURE", help="its number or topic"),
+        shared.path("--to", metavar="FILE", help=".xml for Moodle, .zip (QTI) for Canvas"),
+        option("--predictions", action="store_true", help="only those that no person marks"),
+    ],
+    on_a_course=False,
+)
+def quiz(place: Environment, given: Given) -> int:
+    from lectures import FOLDER, facts
+    from lectures import quiz as made
+
+    known = sorted(FOLDER.glob("[0-9]*_*.py"))
+    found = {name: [one for one in known if facts.is_asked(one, [name])] for name in given.lectures}
+    wrong = [f"No lecture is called {name}: give its number or its topic." for name in found if not found[name]]
+    if given.to and given.to.suffix not in (".xml", ".zip"):
+        wrong.append(f"--to {given.to}: the name must end in .xml (Moodle) or .zip (Canvas).")
+    if wrong:
+        print(*wrong, sep="\n", file=sys.stderr)
+        return 2
+    asked = []
+    for path, *_ in found.values():
+        print(f"Running {path.stem} ...", file=sys.stderr)
+        asked += [one for one in made.questions(path) if one.kind != "open" or not given.predictions]
+    if given.to is None:
+        for number, one in enumerate(asked, 1):
+            print(f"{number}. {one.question}", *(f"   ( ) {option}" for option in one.options), sep="\n")
+            print(f"   → {one.told}. {one.why}\n")
+        return 0
+    if given.to.suffix == ".xml":
+        given.to.write_bytes(made.moodle(asked))
+    else:
+        made.package(given.to, asked, ", ".join(dict.fromkeys(one.lecture for one in asked)))
+    by_hand = sum(one.kind == "open" for one in asked)
+    print(f"{given.to}: {count(len(asked), 'question')}, {by_hand} of them to be marked by hand.")
     return 0
 
 

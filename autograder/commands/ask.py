@@ -1,16 +1,28 @@
-"""`ask NOTEBOOK QUESTION`: a student asks the course's desk for a hidden check. Standard library only."""
+"""`ask` and `hand-in`: a student asks the course's desk for a hidden check, or hands in. Standard library only."""
 
+import hashlib
 import json
 import os
 import secrets
 import sys
 import urllib.error
 import urllib.request
+from datetime import datetime
 from typing import Any
 
 from autograder.commands import shared
 from autograder.commands.shared import Given, option
+from autograder.files import WORK, write_json, write_whole
 from autograder.launcher.environment import Environment
+
+KNOWN = f"{WORK}/.desk.json"  # what was given last: the address, and the token
+HANDED_IN = f"{WORK}/handed-in"  # the notebooks as they were sent, with their receipts
+LONG, SOON = 900, 60  # seconds to wait for a check that others are before, and for a receipt
+DESK = (
+    option("--desk", metavar="ADDRESS", help="the desk's address (default: the last one, or NLM_DESK)"),
+    option("--token", help="yours (default: the last one, NLM_DESK_TOKEN, or on a JupyterHub that of your server)"),
+    option("--json", action="store_true", help="the answer for a program"),
+)
 
 
 @shared.command(
@@ -21,22 +33,16 @@ from autograder.launcher.environment import Environment
     options=[
         shared.path("notebook", metavar="NOTEBOOK"),
         option("question", metavar="QUESTION", help="such as attention.attend"),
-        option("--desk", metavar="ADDRESS", help="the desk's address (default: NLM_DESK in the environment)"),
-        option("--token", help="yours (default: NLM_DESK_TOKEN, on a JupyterHub that of your server)"),
-        option("--json", action="store_true", help="the answer for a program"),
+        *DESK,
     ],
     on_a_course=False,
 )
 def ask(place: Environment, given: Given) -> int:
-    path, desk = given.notebook, given.desk or os.environ.get("NLM_DESK", "")
-    token = given.token or os.environ.get("NLM_DESK_TOKEN") or os.environ.get("JUPYTERHUB_API_TOKEN") or ""
-    missing = [] if path.is_file() else [f"there is no notebook {path}"]
-    missing += [] if desk.startswith(("http://", "https://")) else ["say where the desk is: --desk https://…"]
-    missing += [] if token else ["say your token: --token"]
+    desk, token, missing = _desk(place, given)
     if missing:
-        print("; ".join(missing).capitalize() + ".", file=sys.stderr)
-        return 2
-    answer = _sent(f"{desk.rstrip('/')}/check", path.read_bytes(), given.question, token)
+        return _refused(missing)
+    answer = sent(f"{desk}/check", token, given.notebook.name, given.notebook.read_bytes(), given.question)
+    _remember(place, given, answer)
     if given.json:
         shared.as_json(answer)
     elif "error" in answer:
@@ -50,18 +56,103 @@ def ask(place: Environment, given: Given) -> int:
     return 0 if answer.get("holds") else 1
 
 
-def _sent(address: str, notebook: bytes, question: str, token: str) -> dict[str, Any]:
+@shared.command(
+    "hand-in",
+    "Hand in a notebook at the course's desk, as often as you like; the last one counts. You get a receipt: what,\n"
+    "when, and its digest. Save the notebook first. Notebook and receipt are kept in work/handed-in/.",
+    "hand-in work/attention/attention.ipynb --desk https://desk.example.org --token 1f2e…",
+    "hand-in work/gates/gates.ipynb       desk and token as the last time",
+    "hand-in                              the receipts so far",
+    options=[shared.path("notebook", metavar="NOTEBOOK", nargs="?", help="without one: the receipts so far"), *DESK],
+    on_a_course=False,
+)
+def hand_in(place: Environment, given: Given) -> int:
+    kept = place.root / HANDED_IN
+    desk, token, missing = _desk(place, given)
+    if missing:
+        return _refused(missing)
+    if given.notebook is None:
+        answer = sent(f"{desk}/receipts", token, seconds=SOON)
+        if "error" in answer:
+            receipts = [path.read_text(encoding="utf-8").splitlines() for path in sorted(kept.glob("*.txt"))]
+            here = [f"Kept in {kept}:", *(line for receipt in receipts for line in receipt)]
+            answer |= {"said": here if receipts else [f"There is no receipt in {kept}."]}
+    else:
+        content = given.notebook.read_bytes()
+        copy = kept / f"{given.notebook.stem}-{hashlib.sha256(content).hexdigest()[:8]}.ipynb"
+        write_whole(copy, content)
+        saved = datetime.fromtimestamp(given.notebook.stat().st_mtime).astimezone()
+        answer = sent(f"{desk}/hand-in", token, given.notebook.name, content, seconds=SOON)
+        if "error" in answer and answer.get("answered"):
+            copy.unlink()
+            answer |= {"said": []}
+        elif "error" in answer:
+            again = "run the same command again later, or hand in the copy as your instructor says"
+            answer |= {"said": [f"NOT HANDED IN, as there is no receipt. Your notebook is kept in {copy}: {again}."]}
+        else:
+            answer["said"].append(f"It is the notebook as it was saved on {saved:%A, %H:%M:%S}.")
+            write_whole(copy.with_suffix(".txt"), "\n".join(answer["said"]) + "\n")
+            answer["said"].append(f"The receipt is kept in {copy.with_suffix('.txt')}.")
+    _remember(place, given, answer)
+    if given.json:
+        shared.as_json(answer)
+        return 1 if "error" in answer else 0
+    if "error" in answer:
+        print(answer["error"], file=sys.stderr)
+    print(*answer["said"], sep="\n", end="\n" if answer["said"] else "")
+    return 1 if "error" in answer else 0
+
+
+def _desk(place: Environment, given: Given) -> tuple[str, str, list[str]]:
+    """Its address, the token, and what is missing."""
+    known = _known(place)
+    desk = given.desk or os.environ.get("NLM_DESK") or known.get("desk", "")
+    token = given.token or os.environ.get("NLM_DESK_TOKEN") or known.get("token", "")
+    token = token or os.environ.get("JUPYTERHUB_API_TOKEN", "")
+    there = given.notebook is None or given.notebook.is_file()
+    missing = [] if there else [f"there is no notebook {given.notebook}"]
+    missing += [] if desk.startswith(("http://", "https://")) else ["say where the desk is: --desk https://…"]
+    missing += [] if token else ["say your token: --token"]
+    return desk.rstrip("/"), token, missing
+
+
+def _known(place: Environment) -> dict[str, str]:
+    try:
+        return dict(json.loads((place.root / KNOWN).read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return {}
+
+
+def _refused(missing: list[str]) -> int:
+    print("; ".join(missing).capitalize() + ".", file=sys.stderr)
+    return 2
+
+
+def _remember(place: Environment, given: Given, answer: dict[str, Any]) -> None:
+    said = {name: getattr(given, name) for name in ("desk", "token") if getattr(given, name)}
+    if said and "error" not in answer:
+        write_json(place.root / KNOWN, _known(place) | said)
+        (place.root / KNOWN).chmod(0o600)
+
+
+def sent(
+    address: str, token: str, name: str = "", notebook: bytes | None = None, question: str = "", seconds: int = LONG
+) -> dict[str, Any]:
+    """What the desk answers, or why there is no answer, as `error`."""
     mark = secrets.token_hex(16)
-    head = f'--{mark}\r\nContent-Disposition: form-data; name="question"\r\n\r\n{question}\r\n'
-    head += f'--{mark}\r\nContent-Disposition: form-data; name="notebook"; filename="n.ipynb"\r\n'
-    body = f"{head}Content-Type: application/json\r\n\r\n".encode() + notebook + f"\r\n--{mark}--\r\n".encode()
+    body = f'--{mark}\r\nContent-Disposition: form-data; name="question"\r\n\r\n{question}\r\n'.encode()
+    if notebook is not None:
+        name = name.replace('"', "%22")
+        body += f'--{mark}\r\nContent-Disposition: form-data; name="notebook"; filename="{name}"\r\n'.encode()
+        body += b"Content-Type: application/json\r\n\r\n" + notebook + b"\r\n"
+    body += f"--{mark}--\r\n".encode()
     headers = {"Content-Type": f"multipart/form-data; boundary={mark}", "Authorization": f"token {token}"}
     try:
-        with urllib.request.urlopen(urllib.request.Request(address, body, headers), timeout=900) as reply:
+        with urllib.request.urlopen(urllib.request.Request(address, body, headers), timeout=seconds) as reply:
             return dict(json.load(reply))
     except urllib.error.HTTPError as error:
         try:
-            return dict(json.load(error))
+            return {**json.load(error), "answered": error.code < 500}
         except ValueError:
             return {"error": f"The desk answered {error.code} {error.reason}."}
     except (urllib.error.URLError, OSError, ValueError) as error:

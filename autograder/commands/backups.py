@@ -1,4 +1,4 @@
-"""`backup` and `restore`: everything about a semester that cannot be made again, in one file."""
+"""`backup`, `restore` and `new-semester`: everything about a semester, in one file."""
 
 from autograder.commands import shared
 from autograder.commands.shared import Given, option
@@ -47,4 +47,54 @@ def restore(course: "shared.Course", given: Given) -> int:
     keep_course(Course.load(course.root, given.db))  # its settings may have come back too
     print(f"{count(made, 'file')} put back into {course.root}.")
     print("Next: python3 -m autograder build. For feedback pages: python3 -m autograder feedback ASSIGNMENT")
+    return 0
+
+
+@shared.command(
+    "new-semester",
+    "Begin the next semester in this checkout, with an empty class. All of the old one, feedback pages too, goes into\n"
+    "a backup, which is read again and compared; only then is it taken out of the course. Settings, markers, items,\n"
+    "frequent comments, and the assignments as they were released stay. Interrupted, the same command goes on.",
+    "new-semester                         semester-….zip in this folder, named by the day",
+    "new-semester /media/stick/autumn.zip",
+    options=[
+        option("file", metavar="FILE", nargs="?", type=shared.out_file, help="where the backup goes"),
+        option("--unfinished", action="store_true", help="even if something is not marked or returned"),
+    ],
+    with_assignment=False,
+)
+def new_semester(course: "shared.Course", given: Given) -> int:
+    from datetime import date
+
+    from autograder.commands.private import keep, keep_course, make_folders
+    from autograder.instructor.new_semester import ROOM, begin, begun, go_on, open_ends
+    from autograder.nbgrader_config import EXCHANGE
+
+    keep(course.root / ROOM, course.root / f"left-over-{date.today().isoformat()}")
+    if before := begun(course):
+        print(f"Going on with what was interrupted; the backup is {before.backup}.")
+    else:
+        if not given.unfinished and (missing := [*open_ends(course)]):
+            print("The semester is not over, so nothing was changed.", *missing, sep="\n  ")
+            print("Mark and return these (mark, grade, feedback), or leave them as they are: --unfinished")
+            return 1
+        begin(course, given.file or shared.out_file(f"semester-{date.today().isoformat()}.zip"))
+    made = go_on(course)
+    make_folders(course)
+    keep_course(course)
+    many = f"{count(made.students, 'student')} and {count(made.submissions, 'submission')}"
+    print(f"{made.backup} has the old semester, {many}. It was read again, and is what was here.")
+    kept = ["course_config.py"] if (course.root / "course_config.py").is_file() else []
+    kept += [f"{count(len(made.assignments), 'assignment')} as released"]
+    kept += [f"the items of {count(made.schemes, 'question')}"] if made.schemes else []
+    kept += [f"{count(made.comments, 'comment')} without names"] if made.comments else []
+    kept += [f"the marker {name}" for name in made.markers]
+    print(f"Kept: {', '.join(kept)}.")
+    print("Left behind: the class, dates, extensions, groups, LTI's addresses, tokens, the secret of hidden inputs.")
+    shared.names("  ! Not in the backup, and not deleted: {}.", made.left, 8)
+    if (course.root / EXCHANGE).is_file():
+        exchange = f"{course.config.Exchange.root}/{course.directory.course_id}"
+        print(f"  ! Empty {exchange}/inbound and feedback before you collect through the exchange.")
+    print("Next: python3 -m autograder roster FILE, and a due date for each assignment.")
+    print("To look at the old semester: restore the backup into another checkout.")
     return 0

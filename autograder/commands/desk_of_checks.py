@@ -11,15 +11,17 @@ from autograder.launcher.say import count
 @shared.command(
     "desk",
     "Run hidden checks for students, a few a day for each question, in the same sandbox as grade. They ask in a\n"
-    "browser or with `ask`. What was answered is kept in grading/desk/. Stop with Ctrl-C.",
+    "browser or with `ask`. With --take they also hand in here, or with `hand-in`, and get a receipt. What was\n"
+    "answered is kept in grading/desk/. Stop with Ctrl-C.",
     "desk attention --tokens                      write a token for everybody in the gradebook, and stop",
-    "desk attention gates --per-day 3",
+    "desk attention gates --per-day 3 --take",
     "desk attention --host 0.0.0.0 --port 8790    for other machines: put it behind TLS",
     options=[
         option("assignments", nargs="+", metavar="ASSIGNMENT", help="whose questions may be asked"),
         option("--per-day", type=int, default=3, metavar="N", help="for each student and question (default: 3)"),
+        option("--take", action="store_true", help="also take what students hand in, into submitted/"),
         option("--tokens", action="store_true", help="only write grading/desk/tokens.csv, from the roster"),
-        option("--host", default="127.0.0.1", help="the address to listen on (default: this machine alone)"),
+        option("--host", default="127.0.0.1", help="where to listen (default: this machine alone)"),
         option("--port", type=int, default=8790, metavar="N", help="default: 8790"),
         ISOLATION,
     ],
@@ -47,13 +49,19 @@ def desk(course: "shared.Course", given: Given) -> int:
     if not students:
         print("! Nobody is in the gradebook yet: python3 -m autograder roster FILE")
     hub = service.Hub.around(os.environ)
-    made = service.Window(course, assignments, Ledger(course.root, per_day), hub, given.isolation)
+    made = service.Window(course, assignments, Ledger(course.root, per_day), hub, given.isolation, given.take)
 
     def ready(address: str) -> None:
         print(f"Hidden checks of {', '.join(assignments)}, {per_day} a day for each question:\n  {address}")
+        if given.take:
+            print(f"What students hand in goes into {course.submitted}.")
         print(f"Students' code runs {tier.words}. Students are known by {'the hub' if hub else 'their tokens'}.")
         print("To stop: Ctrl-C.", flush=True)
 
     with suppress(KeyboardInterrupt):
-        asyncio.run(service.serve(made, given.host, given.port, ready))
+        try:
+            asyncio.run(service.serve(made, given.host, given.port, ready))
+        except OSError as error:
+            where = f"{given.host}:{given.port}"
+            raise shared.Misuse(f"{where} cannot be had ({error.strerror}): give another --port, or --host") from None
     return 0

@@ -1,6 +1,5 @@
 """`grade ASSIGNMENT`: grade a class, one line per submission; if stopped at any moment, the same command resumes."""
 
-import argparse
 import contextlib
 import json
 import sys
@@ -23,12 +22,6 @@ if TYPE_CHECKING:
 STATES = {"graded": "graded", "blocked": "NOT GRADED", "fault": "GRADER'S FAULT"}
 
 
-def _again(made: argparse.ArgumentParser) -> None:
-    anew = made.add_mutually_exclusive_group()
-    anew.add_argument("--again", action="store_true", help="grade what is graded, too (marks by hand are kept)")
-    anew.add_argument("--resume", action="store_false", dest="again", help="what it does anyway")
-
-
 @shared.command(
     "grade",
     "Grade what was handed in: each notebook in a sandbox, marks into nbgrader's gradebook.",
@@ -42,7 +35,7 @@ def _again(made: argparse.ArgumentParser) -> None:
         shared.STUDENTS,
         JOBS,
         SCHEDULER,
-        _again,
+        option("--again", action="store_true", help="grade what is graded, too (marks by hand are kept)"),
         ISOLATION,
         option(
             "--pictures",

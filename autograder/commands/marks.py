@@ -39,7 +39,7 @@ def _weight(text: str) -> tuple[str, float]:
     "report --all --drop 1 --weight capstone=3    the whole course: grading/course.csv",
     options=[
         option("assignment", metavar="ASSIGNMENT", nargs="?", help="its name, as in solutions/ASSIGNMENT"),
-        option("--all", action="store_true", help="percentages of all assignments handed in so far, and a total"),
+        option("--all", action="store_true", help="percentages of all assignments so far, and a total"),
         option("--drop", type=int, default=0, metavar="N", help="with --all: leave out each student's N lowest"),
         option(
             "--weight",

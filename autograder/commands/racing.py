@@ -29,7 +29,7 @@ def _positive(text: str) -> float:
         shared.STUDENTS,
         JOBS,
         option("--long", action="store_true", help="the long distance, 600 s of processor time, instead of the sprint"),
-        option("--seeds", type=int, choices=range(1, 11), default=3, metavar="N", help="how many (default: 3)"),
+        option("--seeds", type=int, choices=range(1, 11), default=3, metavar="N", help="1 to 10 (default: 3)"),
         option(
             "--factor",
             type=_positive,

@@ -29,8 +29,7 @@ ISOLATION = option(
     choices=("auto", "bubblewrap", "landlock", "none"),
     default="auto",
     metavar="TIER",
-    help="how students' code is contained: bubblewrap, landlock, none (not at all), or auto, the best that this machine"
-    " has (default)",
+    help="how students' code is contained; auto, the default: the best that is here; none: not at all",
 )
 
 

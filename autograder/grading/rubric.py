@@ -16,7 +16,8 @@ from filelock import FileLock, Timeout
 
 from autograder.files import read_json, write_json
 
-FILE, LOCK = "rubric.json", ".rubric-lock"
+FILE, LOCK, COMMENTS = "rubric.json", ".rubric-lock", "comments.json"
+MOST = 12  # comments that a page offers
 PATIENCE = 10.0  # seconds to wait for somebody else who is changing items
 NAMED = re.compile(r"\*\*([^*]+?)\.?\*\*\s+\((\d*½|\d+(?:\.\d+)?)(?=[,;)])")
 
@@ -53,6 +54,11 @@ def pin(root: Path, assignment: str, notebook: str, cell: str, scheme: str) -> N
     if f"{notebook}/{cell}" not in _kept(root, assignment):
         with changing(root, assignment):
             keep(root, assignment, notebook, cell, items(root, assignment, notebook, cell, scheme))
+
+
+def comments(root: Path, assignment: str) -> dict[str, list[str]]:
+    """By question, what answers of earlier semesters were told. Raises ValueError if the file cannot be read."""
+    return read_json(root / "grading" / assignment / COMMENTS, "go on without them")
 
 
 @contextmanager

@@ -16,12 +16,12 @@ SEVERAL = 2
 HEAD = """\
 # Commands
 
-`python3 -m autograder VERB --help` says the same at more length, with examples. Commands on a course also take
-`--course FOLDER`, the folder where `nbgrader_config.py` lies if it is not this checkout, and `--db URL`, the gradebook
-if it is not the course's own. Most print their result for a program with `--json`. A command ends with 0 if it is done,
-1 if it failed or something is missing, 2 if it was misused.
+`python3 -m autograder VERB --help` says more, with examples. Commands on a course also take `--course FOLDER`, where
+`nbgrader_config.py` lies if not in this checkout, and `--db URL`, a gradebook other than the course's own. Most print
+for a program with `--json`. A command ends with 0 if it is done, 1 if it failed or something is missing, 2 if it was
+misused.
 
-<!-- Written from the commands' own help. To renew it: python -m autograder.guide.renew -->
+<!-- From the commands' own help: python -m autograder.guide.renew -->
 
 Several commands have these options:
 
@@ -55,7 +55,12 @@ def page() -> str:
 
 def _entry(name: str, does: str, words: list[Word], shared: list[Word]) -> str:
     line = " ".join([name, *(word.shown for word in words if not word.optional)])
-    options = [f"`{word.shown}` {'' if word in shared else word.about}".strip() for word in words if word.optional]
+    short = {word: word.shown.partition(" ")[0] for word in shared}
+    options = [
+        f"`{short[word]}`" if word in short else f"`{word.shown}` {word.about}".strip()
+        for word in words
+        if word.optional
+    ]
     said = f" Options: {'; '.join(options)}." if options else ""
     return f"`{line}`: {does}.{said}"
 
@@ -68,7 +73,8 @@ def words_of(verb: Verb) -> Iterator[Word]:
     for action in parser._actions:  # argparse has no other list of them
         if {*action.option_strings} & {*COMMON}:
             continue
-        value = "|".join(map(str, action.choices)) if action.choices else action.metavar or action.dest.upper()
+        choices = action.choices if not isinstance(action.choices, range) else ()
+        value = "|".join(choices) if choices else action.metavar or action.dest.upper()
         if action.option_strings:
             shown = action.option_strings[-1] + ("" if action.nargs == 0 else f" {value}")
             yield Word(shown, action.help or "", True)

@@ -11,7 +11,7 @@ from autograder.grading import log, markers
 from autograder.grading.byhand import ChangedMeanwhile, mark_by_hand
 from autograder.grading.course import Course
 from autograder.grading.gradebook import renew_penalties
-from autograder.grading.rubric import total
+from autograder.grading.rubric import Item, total
 from autograder.instructor.written import Class, Question, Unit
 from autograder.pages import counted, number
 
@@ -73,36 +73,51 @@ def _blind(unit: Unit, known: log.Log, question: Question, by: str) -> Unit:
 
 
 def apply_items(page: Any, question: Question) -> str:
-    """Give everybody who has items their points as they are now, and say what was done. Interrupted, it is done by the
-    next call. A mark that was changed elsewhere, or waits for a second look, is left alone and counted."""
+    """Give everybody who has items their points as they are now, in second marks too, and say what was done.
+    Interrupted, it is done by the next call. A mark that was changed elsewhere, or waits for a second look, is left
+    alone and counted."""
     course, assignment = page.answers.course, page.answers.assignment
     items, known = page.items(question), page.log()
     page.gradebook.db.rollback()
-    changed, left = [], 0
-    for unit in page.answers.units(page.gradebook, question):
-        for answer in (one.answer for one in unit.given):
-            entry = known.first.get((*question.place, answer.student))
-            if entry is None or not entry.items or entry.points is None:
-                continue
-            points = total(items, entry.items, entry.more, question.of)
-            there = tuple(one for one in entry.items if one in {item.id for item in items})
-            if points == entry.points == answer.manual and there == entry.items:
-                continue
-            if answer.waiting or answer.manual not in (entry.points, points):
+    changed, second, left = [], 0, 0
+    for answer in (one.answer for unit in page.answers.units(page.gradebook, question) for one in unit.given):
+        where = *question.place, answer.student
+        for entry in known.second.get(where, {}).values():
+            new = _renewed(entry, items, question.of)
+            if new != entry:
+                second += new.points != entry.points
+                log.add(course.root, assignment, [new])
+        entry = known.first.get(where)
+        if entry is None or not entry.items or entry.points is None:
+            continue
+        new = _renewed(entry, items, question.of)
+        if new == entry and entry.points == answer.manual:
+            continue
+        if answer.waiting or answer.manual not in (entry.points, new.points):
+            left += 1
+            continue
+        if answer.manual != new.points:
+            try:
+                mark_by_hand(page.gradebook, [answer], new.points, answer.words)
+            except ChangedMeanwhile:
                 left += 1
                 continue
-            if answer.manual != points:
-                try:
-                    mark_by_hand(page.gradebook, [answer], points, answer.words)
-                except ChangedMeanwhile:
-                    left += 1
-                    continue
-                changed.append(answer.student)
-            log.add(course.root, assignment, [replace(entry, points=points, items=there, words=answer.words)])
+            changed.append(answer.student)
+        log.add(course.root, assignment, [replace(new, words=answer.words)])
     if changed:
         renew_penalties(page.gradebook, assignment, course.config, changed)
-    words = f"Saved. {counted(len(changed), 'mark')} changed."
+    also = f", and {counted(second, 'second mark')}" if second else ""
+    words = f"Saved. {counted(len(changed), 'mark')} changed{also}."
     return f"{words} {counted(left, 'mark')} changed elsewhere or waiting, and left alone." if left else words
+
+
+def _renewed(entry: log.Entry, items: Sequence[Item], of: float) -> log.Entry:
+    """The mark with the points that its items have now, without those that are gone."""
+    if not entry.items or entry.points is None:
+        return entry
+    there = {item.id for item in items}
+    points = total(items, entry.items, entry.more, of)
+    return replace(entry, points=points, items=tuple(one for one in entry.items if one in there))
 
 
 # --- what has been done -----------------------------------------------------------------------------------------

@@ -60,6 +60,7 @@ BY_WHOM = {
     "students": {
         "check": Verb("say what a notebook's checks say", "commands.checking:check"),
         "ask": outside("ask the course's desk for a hidden check", "commands.ask:ask"),
+        "hand-in": outside("hand in at the course's desk, and get a receipt", "commands.ask:hand_in"),
         "mine": Verb("show your library: functions that passed their checks", "commands.library:mine"),
     },
     "instructors, in the order of a semester": {
@@ -69,6 +70,7 @@ BY_WHOM = {
         "groups": Verb("let students hand in together", "commands.together:groups", more=DATABASE),
         "markers": Verb("who marks what, and second marks", "commands.together:markers", more=DATABASE),
         "compose": Verb("an assignment of chosen questions", "commands.around:compose"),
+        "quiz": Verb("lectures' questions as a quiz for Moodle or Canvas", "commands.around:quiz"),
         "release": Verb("a zip for students: exercises and course, no answers", "commands.around:release"),
         "exchange": Verb("set up nbgrader's exchange folder", "commands.students:exchange"),
         "hub": Verb("set up a JupyterHub with the exchange", "commands.students:hub", ("hub",)),
@@ -87,6 +89,9 @@ BY_WHOM = {
         "lti": Verb("final marks to your LMS, by LTI 1.3", "commands.lti:lti", more=DATABASE),
         "backup": Verb("a zip with everything about a semester", "commands.backups:backup", more=DATABASE),
         "restore": Verb("put a backup into a new checkout", "commands.backups:restore", reads=0, more=DATABASE),
+        "new-semester": Verb(
+            "archive the semester, begin with an empty class", "commands.backups:new_semester", more=DATABASE
+        ),
         "desk": Verb("hidden checks for students, a few a day", "commands.desk_of_checks:desk", more=DATABASE),
         "worker": Verb("lend this machine to a run of grade", "commands.around:worker", ("cluster",)),
         "gradescope": Verb("an autograder's zip for Gradescope", "commands.one:gradescope"),
@@ -112,7 +117,7 @@ BY_WHOM = {
     },
 }
 VERBS = {name: verb for rows in BY_WHOM.values() for name, verb in rows.items()}
-FOR_STUDENTS = ("lab", "present", "setup", "build", "check", "ask", "mine", "doctor", "clean")
+FOR_STUDENTS = ("lab", "present", "setup", "build", "check", "ask", "hand-in", "mine", "doctor", "clean")
 """The verbs in a student's copy of the course, which has no solutions, and nothing to grade or to test."""
 
 

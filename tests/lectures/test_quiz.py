@@ -6,6 +6,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from autograder.commands.around import quiz as command
+from autograder.launcher import environment
 from lectures import FOLDER, quiz
 from lectures.quiz import Question
 
@@ -76,6 +78,19 @@ def test_an_explanation_does_not_point_at_what_is_not_there() -> None:
 
 @pytest.mark.parametrize("arguments", [["99"], ["3", "--to", "quiz.pdf"]])
 def test_a_wrong_call_runs_nothing(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        quiz.main(arguments)
-    assert arguments[-1] in capsys.readouterr().err
+    assert command(environment.locate(FOLDER.parent, True), arguments) == 2
+    said = capsys.readouterr().err
+    assert arguments[-1] in said
+    assert "Running" not in said
+
+
+def test_the_command_writes_what_the_name_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quiz, "questions", lambda path: ASKED)
+    place = environment.locate(FOLDER.parent, True)
+    for name in ("quiz.xml", "quiz.zip"):
+        assert command(place, ["attention", "--to", str(tmp_path / name)]) == 0
+    assert len(ET.parse(tmp_path / "quiz.xml").getroot()) == len(ASKED) + 2
+    assert zipfile.is_zipfile(tmp_path / "quiz.zip")
+    assert command(place, ["13", "--predictions", "--to", str(tmp_path / "quiz.xml")]) == 0
+    kinds = [item.get("type") for item in ET.parse(tmp_path / "quiz.xml").getroot()]
+    assert "essay" not in kinds

@@ -1,4 +1,4 @@
-"""The log of questions: `grading/desk/ASSIGNMENT/STUDENT.jsonl`, a line for every answer given.
+"""The log of questions and receipts: `grading/desk/ASSIGNMENT/STUDENT.jsonl`, a line for every one given.
 
 A day is a calendar day by this machine's clock. A request that was not answered (because the service was stopped, or
 through our fault) has no line, and so costs nothing.
@@ -61,6 +61,13 @@ class Ledger:
     def rows(self, assignment: str, student: str) -> list[dict[str, Any]]:
         """The recorded answers; a line cut off by a full disk is skipped."""
         return [row for row in rows_in(self._file(assignment, student)) if {"question", "time"} <= row.keys()]
+
+    def receipts(self, assignment: str, student: str) -> list[dict[str, Any]]:
+        return [row for row in rows_in(self._file(assignment, student)) if "sha256" in row]
+
+    def keep(self, receipt: dict[str, Any]) -> None:
+        if receipt not in self.receipts(receipt["assignment"], receipt["student"]):
+            append_rows(self._file(receipt["assignment"], receipt["student"]), [receipt])
 
     def _note(self, assignment: str, student: str, question: str, answer: dict[str, Any]) -> None:
         row = {"time": self.now().isoformat(timespec="seconds"), "question": question, **answer}

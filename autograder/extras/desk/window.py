@@ -1,7 +1,9 @@
 """The service: a student sends a notebook and a question's name, and is told which properties hold.
 
-    POST /check    fields `question`, `notebook` (a file) and `token`, or the header `Authorization: token …`
-    GET  /         a page with a form that does it
+    POST /check       fields `question`, `notebook` (a file) and `token`, or the header `Authorization: token …`
+    POST /hand-in     `notebook` and the token: it is handed in, if this desk takes that, and the answer is a receipt
+    POST /receipts    the token: what was handed in so far
+    GET  /            a page with a form that does it
 
 A token identifies the student: one that `tokens` has made from the roster, or, as a service of JupyterHub, the one that
 the hub gives every student's server, which is verified with the hub. One notebook is run at a time; other requests
@@ -22,7 +24,7 @@ from typing import Any
 
 from tornado.httpclient import AsyncHTTPClient, HTTPClientError
 
-from autograder.extras.desk import trial
+from autograder.extras.desk import handed_in, trial
 from autograder.extras.desk.ledger import Ledger, Spent
 from autograder.grading.course import Course
 from autograder.grading.seeds import course_secret, keyed
@@ -92,8 +94,10 @@ class Window:
     ledger: Ledger
     hub: Hub | None = None
     isolation: Isolation = "auto"
+    takes: bool = False  # what students hand in
     waiting: int = 0
     worker: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1))
+    taker: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1))  # waits for no check
 
     async def who(self, token: str) -> str:
         if not re.fullmatch(r"[\w.~-]{8,200}", token):
@@ -141,17 +145,34 @@ class Window:
             "reset": self.ledger.reset().isoformat(timespec="minutes"),
         }
 
+    async def hand_in(self, student: str, name: str, notebook: bytes) -> dict[str, Any]:
+        """The receipt. Raises NoSuch, OSError."""
+
+        def work() -> dict[str, Any]:
+            assignment = handed_in.assignment_of(self.course, self.assignments, name)
+            earlier = self.ledger.receipts(assignment, student)
+            made = handed_in.take(self.course, assignment, student, name, notebook, self.ledger.now(), earlier)
+            self.ledger.keep(made)
+            return made
+
+        return await asyncio.get_running_loop().run_in_executor(self.taker, work)
+
+    def receipts(self, student: str) -> list[dict[str, Any]]:
+        found = [receipt for name in self.assignments for receipt in self.ledger.receipts(name, student)]
+        return sorted(found, key=lambda receipt: receipt["time"])
+
 
 async def serve(window: Window, host: str, port: int, ready: Callable[[str], None]) -> None:
     """Serve until this is cancelled. Raises OSError if the port is in use."""
     prefix = window.hub.prefix if window.hub else "/"
     about = {"window": window}
-    routes = [(f"{re.escape(prefix)}(check)?", Desk, about)]
+    routes = [(f"{re.escape(prefix)}(check|hand-in|receipts)?", Desk, about)]
     limits = {"max_body_size": LARGEST + (1 << 16), "max_buffer_size": 4 * LARGEST}
     try:
         await serving.serve(lambda place: routes, host, port, lambda place: ready(f"http://{place}{prefix}"), **limits)
     finally:
         window.worker.shutdown(wait=False, cancel_futures=True)
+        window.taker.shutdown()  # what is being handed in gets its receipt
 
 
 class Desk(serving.Handler):
@@ -162,13 +183,14 @@ class Desk(serving.Handler):
         self.window = window
 
     def page(self, said: Sequence[str] = (), properties: Sequence[Mapping[str, Any]] = ()) -> None:
-        limit = self.window.ledger.per_day
-        self.finish(render("desk.html", title="Hidden checks", said=said, properties=properties, limit=limit))
+        about = {"limit": self.window.ledger.per_day, "takes": self.window.takes}
+        title = "Hidden checks, and handing in" if self.window.takes else "Hidden checks"
+        self.finish(render("desk.html", title=title, said=said, properties=properties, **about))
 
-    def get(self, check: str | None) -> None:
+    def get(self, what: str | None) -> None:
         self.page()
 
-    async def post(self, check: str | None) -> None:
+    async def post(self, what: str | None) -> None:
         said = self.request.headers.get("Authorization", "").removeprefix("token ")
         token = self.get_body_argument("token", "") or said
         question = self.get_body_argument("question", "").strip()
@@ -176,6 +198,10 @@ class Desk(serving.Handler):
         student = await self.window.who(token.strip())
         if not student:
             return self.refuse(403, "This token is not known: ask your instructor for yours.")
+        if what == "receipts":
+            return self.show(self.window.receipts(student))
+        if what == "hand-in":
+            return await self.hand_in(student, files)
         if not files or not question:
             return self.refuse(400, "Send a notebook and the name of a question, such as attention.attend.")
         if self.window.waiting >= LONGEST_QUEUE:
@@ -192,6 +218,26 @@ class Desk(serving.Handler):
         if self._wants_page():
             return self.page(words_of(answer), answer["properties"])
         self.finish({**answer, "said": words_of(answer)})
+        return None
+
+    async def hand_in(self, student: str, files: Sequence[Any]) -> None:
+        if not self.window.takes:
+            return self.refuse(400, "Nothing is handed in here: ask your instructor where.")
+        if not files:
+            return self.refuse(400, "Send a notebook.")
+        try:
+            return self.show([await self.window.hand_in(student, files[0]["filename"], files[0]["body"])])
+        except trial.NoSuch as words:
+            return self.refuse(400, f"Not handed in: {words}.")
+        except (GraderFault, OSError) as fault:
+            print(f"{student}, handing in: {fault}", flush=True)
+            return self.refuse(500, "Not handed in, and not by your fault. Try again, and tell your instructor.")
+
+    def show(self, receipts: list[dict[str, Any]]) -> None:
+        said = [line for receipt in receipts for line in handed_in.in_words(receipt)] or ["Nothing is handed in yet."]
+        if self._wants_page():
+            return self.page(said)
+        self.finish({"receipts": receipts, "said": said})
         return None
 
     def refuse(self, status: int, words: str) -> None:

@@ -9,7 +9,8 @@ from tornado.web import HTTPError
 
 from autograder.feedback import clean
 from autograder.grading.byhand import ChangedMeanwhile
-from autograder.grading.rubric import total
+from autograder.grading.rubric import MOST, total
+from autograder.grading.rubric import comments as earlier_comments
 from autograder.guard import NotRead
 from autograder.instructor.marking_page.guarded import Shared, Why
 from autograder.instructor.written import Given, Question, Unit
@@ -90,6 +91,8 @@ class Marking(Shared):
         entry = self.page.entry(question, unit)
         said, self.page.said = wrong or self.page.said, ""
         comments = Counter(one.answer.words for unit in units for one in unit.given if one.answer.words)
+        course, assignment = self.page.answers.course, self.page.answers.assignment
+        before = earlier_comments(course.root, assignment).get("/".join(question.place), [])
         typed = {
             "typed": "" if unit.points is None else number(unit.points),
             "words": unit.first.words,
@@ -113,7 +116,7 @@ class Marking(Shared):
             answer=self._shown(unit.given[0]),
             before=self._before(question, unit),
             left=len(self.page.answers.not_graded()),
-            comments=[words for words, _ in comments.most_common(12)],
+            comments=[*dict.fromkeys([*(words for words, _ in comments.most_common()), *before])][:MOST],
             said=said,
             wrong=bool(wrong),
         )

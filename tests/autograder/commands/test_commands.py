@@ -72,7 +72,7 @@ def test_grade_counts_tells_the_limits_and_what_to_do_next(class_of_three, capsy
     )
     assert "Not gradable, which is not a zero: eve." in said
     assert "The marks, and the class: python3 -m autograder report plain" in said
-    assert grade(class_of_three, ["plain", "--resume", "--student", "ada"]) == 0
+    assert grade(class_of_three, ["plain", "--student", "ada"]) == 0
     assert "1 submission: 1 graded, 0 not gradable" in capsys.readouterr().out
 
 
@@ -140,9 +140,7 @@ def test_misuse_is_2(class_of_three, capsys, words, said):
     assert said.lower() in capsys.readouterr().err.lower()
 
 
-@pytest.mark.parametrize(
-    "words", [[], ["plain", "--jobs", "0"], ["plain", "--jobs", "x"], ["plain", "--again", "--resume"]]
-)
+@pytest.mark.parametrize("words", [[], ["plain", "--jobs", "0"], ["plain", "--jobs", "x"]])
 def test_misuse_of_options_is_2(place, words):
     with pytest.raises(SystemExit) as stop:
         grade(place, words)

@@ -8,6 +8,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -48,8 +50,31 @@ def say(root: Path, *words: str) -> str:
     return done.stdout
 
 
-def test_two_workers_and_postgresql_give_the_marks_of_one_process_and_sqlite(server, tmp_path):
+@contextmanager
+def cluster(folder: Path, course: Path) -> Iterator[tuple[str, list[subprocess.Popen]]]:
+    """The address of a scheduler with two workers, and these."""
     pytest.importorskip("distributed", reason="dask and distributed are not installed (the extra `cluster`)")
+    here = folder / "scheduler.json"
+    line = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0"]
+    line += ["--no-dashboard", "--scheduler-file", str(here)]
+    quiet = {"env": around(course), "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    scheduler, workers = subprocess.Popen(line, cwd=folder, **quiet), []
+    try:
+        address = wait_for(here, scheduler)
+        for _ in range(2):
+            worker = autograder("worker", address, "--cores", "1")
+            workers.append(subprocess.Popen(worker, cwd=course, start_new_session=True, **quiet))
+        yield address, workers
+    finally:
+        for process in workers:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGTERM)
+        scheduler.terminate()
+        for process in (*workers, scheduler):
+            process.wait(60)
+
+
+def test_two_workers_and_postgresql_give_the_marks_of_one_process_and_sqlite(server, tmp_path):
     one = checkout(tmp_path / "one", ASSIGNMENT)
     say(one, "build")
     for student, many in CLASS.items():
@@ -66,23 +91,8 @@ def test_two_workers_and_postgresql_give_the_marks_of_one_process_and_sqlite(ser
     (several / "course_config.py").write_text(f"get_config().CourseDirectory.db_url = {url!r}\n")
     say(several, "build")
     say(several, "roster", "roster.csv")
-    here = tmp_path / "scheduler.json"
-    line = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0"]
-    line += ["--no-dashboard", "--scheduler-file", str(here)]
-    quiet = {"env": around(several), "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    others = [subprocess.Popen(line, cwd=tmp_path, **quiet)]
-    try:
-        address = wait_for(here, others[0])
-        for _ in range(2):
-            worker = autograder("worker", address, "--cores", "1")
-            others.append(subprocess.Popen(worker, cwd=several, start_new_session=True, **quiet))
+    with cluster(tmp_path, several) as (address, _):
         seen = say(several, "grade", ASSIGNMENT, "--scheduler", address)
-    finally:
-        for process in others[1:]:
-            os.killpg(process.pid, signal.SIGTERM)
-        others[0].terminate()
-        for process in others:
-            process.wait(60)
 
     assert not (several / "gradebook.db").exists()
     assert marks(seen) == marks(said)
@@ -93,6 +103,44 @@ def test_two_workers_and_postgresql_give_the_marks_of_one_process_and_sqlite(ser
         say(root, "feedback", ASSIGNMENT)
     for name in [f"grading/{ASSIGNMENT}/report.csv", *(f"feedback/{s}/{ASSIGNMENT}/{ASSIGNMENT}.html" for s in CLASS)]:
         assert (several / name).read_bytes() == (one / name).read_bytes(), name
+
+
+def test_of_a_class_whose_worker_is_killed_no_mark_is_lost_and_none_is_wrong(tmp_path):
+    """`NLM_CLASS=300` takes a class of 300, as `benchmarks/README.md` has it."""
+    size = int(os.environ.get("NLM_CLASS", "40"))
+    several = checkout(tmp_path / "several", ASSIGNMENT)
+    say(several, "build")
+    shutil.copytree(several, one := tmp_path / "one")
+    of_each = {f"student{many}": many for many in range(0, 12, 2)}
+    for student, many in of_each.items():
+        hand_in(one, ASSIGNMENT, student, some(many))
+    say(one, "grade", ASSIGNMENT)
+    alone = {of_each[student]: grades(about) for student, about in snapshot(one, ASSIGNMENT).items()}
+    assert len({str(each) for each in alone.values()}) == len(of_each)
+
+    handed_in = {f"s{number:03}": [*alone][number % len(alone)] for number in range(size)}
+    for student, many in handed_in.items():
+        hand_in(several, ASSIGNMENT, student, some(many))
+    records = several / "grading" / ASSIGNMENT
+    began = time.monotonic()
+    with cluster(tmp_path, several) as (address, workers):
+        line = autograder("grade", ASSIGNMENT, "--scheduler", address)
+        grading = subprocess.Popen(line, cwd=several, env=around(several), stdout=subprocess.PIPE, text=True)
+        while len(list(records.glob("*/record.json"))) < size // 3 and grading.poll() is None:
+            time.sleep(0.1)
+        os.killpg(workers[0].pid, signal.SIGKILL)
+        at = len(list(records.glob("*/record.json")))
+        said, _ = grading.communicate()
+    print(f"{size} students: {time.monotonic() - began:.0f} s; killed at {at}")
+    assert grading.returncode == 0, said
+    assert size // 3 <= at < size
+    assert {student: grades(about) for student, about in snapshot(several, ASSIGNMENT).items()} == {
+        student: alone[many] for student, many in handed_in.items()
+    }
+
+
+def grades(about: dict) -> list:
+    return about[ASSIGNMENT]["grades"]
 
 
 def wait_for(file: Path, process: subprocess.Popen) -> str:

@@ -159,6 +159,30 @@ def test_items_give_points_and_a_change_reaches_everybody_who_has_them(course):
         assert [points(course)[one] for one in given] == [2.0, 2.0, 0.5, 0.5, 1.0]
 
 
+def test_a_change_of_items_reaches_second_marks_as_well(course):
+    with running(course, "plain", by="ann") as address:
+        ann = Visitor(address).enter()
+        items(ann, **new(("Reason", "2"), ("Example", "1")))
+        for _ in STUDENTS:
+            ann.ask("GET", "/0/")
+            ann.save(points="", item=["1"], live="yes")
+    with running(course, "plain", by="bob", second=3) as address:
+        bob = Visitor(address).enter()
+        for chosen, typed in ((["1", "2"], ""), (["2"], "1.5"), ([], "0.5")):
+            bob.ask("GET", "/0/")
+            bob.save(points=typed, item=chosen, live="yes")
+    assert sorted(one.second for one in done(course)[1]) == [0.5, 1.5, 3.0]
+    with running(course, "plain", by="ann") as address:
+        ann = Visitor(address).enter()
+        assert items(ann, **new(("Reason", "1"), ("Example", "2"))) == 200
+        assert "12 marks changed, and 1 second mark." in ann.page  # 1 + 2 is what it was
+        assert sorted(one.second for one in done(course)[1]) == [0.5, 2.5, 3.0]
+        assert items(ann, **new(("Reason", "1"), ("", ""))) == 200
+    twice = done(course)[1]
+    assert sorted(one.second for one in twice) == [0.5, 0.5, 1.0]  # half a point was beside the items
+    assert {(one.first_by, one.first, one.second_by) for one in twice} == {("ann", 1.0, "bob")}
+
+
 def test_a_crash_between_two_marks_is_mended_by_the_next_save(course, monkeypatch):
     with running(course, "plain", by="ann") as address:
         ann = Visitor(address).enter()

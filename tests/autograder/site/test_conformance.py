@@ -1,34 +1,23 @@
-"""The report on accessibility has every criterion once; the tests that it names exist, and axe-core runs its rules."""
+"""The report on accessibility has every criterion once; the tests that it names exist, and their last results are those
+of the record; axe-core runs its rules."""
 
 import json
 import re
 from collections import Counter
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
-from autograder.pages import FOLDER
 from tests.autograder.site import browsing
+from tests.autograder.site.conformance import WHERE, renewed, rows
+from tests.passed import BROKEN, kept
 
 RESULTS = {"Supports", "Partially Supports", "Not Applicable"}
 HERE = Path(__file__).parent
 
 
-class Row(NamedTuple):
-    criterion: str
-    level: str
-    result: str
-    told: str
-
-    def named(self, what: str) -> list[str]:
-        """The rules after "axe-core:", or the tests after "test"."""
-        found = re.search(rf"\b{what}:? ((?:`[^`]+`(?:, )?)+)", self.told)
-        return re.findall(r"`([^`]+)`", found[1]) if found else []
-
-
-REPORT = (FOLDER / "conformance.md").read_text("utf-8")
-ROWS = [Row(*found) for found in re.findall(r"^\| ([\d.]+) .+ \((AA?)\) \| (.+?) \| (.*) \|$", REPORT, re.M)]
+REPORT = WHERE.read_text("utf-8")
+ROWS = rows(REPORT)
 
 
 def test_every_criterion_is_there_once() -> None:
@@ -43,6 +32,23 @@ def test_the_tests_that_it_names_exist() -> None:
     named = {test for row in ROWS for test in row.named("test")}
     assert len(named) > 5
     assert all(f"def {test}(" in there for test in named)
+
+
+def test_the_last_results_are_those_of_the_record() -> None:
+    assert renewed(REPORT, kept()) == REPORT, "python -m tests.autograder.site.conformance writes it again"
+    assert "(failed)" not in REPORT, "what a test finds is no support: mend it, or say what does not conform"
+
+
+def test_a_test_that_fails_is_not_said_to_have_passed() -> None:
+    file = "tests/autograder/site/test_try_in_browser.py"
+    test = "`test_attention_by_keyboard`"
+    row = f"| 2.1.1 Keyboard (A) | Supports | <small>test {test}</small> |\n| Last results | |\n"
+    failed, passed, unknown = (renewed(row, {"here": record}) for record in ({file: BROKEN}, {file: "1a"}, {}))
+    assert f"{test} (failed)<" in failed
+    assert f"{test} (passed)<" in passed
+    assert f"{test} (no record)<" in unknown
+    assert renewed(failed, {"here": {file: "1a"}}) == passed
+    assert "of 1 criteria with a test of their own, 1 failed," in failed
 
 
 def test_the_rules_that_it_names_are_run_for_that_criterion() -> None:

@@ -1,14 +1,17 @@
 """The desk, asked over a socket: who is who, what is told, and what is not."""
 
 import asyncio
+import hashlib
 import json
 import threading
+from datetime import UTC, datetime
 from pathlib import Path
 
 import nbformat
 import pytest
 
-from autograder.commands.ask import _sent, ask
+from autograder.commands.ask import ask, hand_in
+from autograder.commands.ask import sent as sent_to
 from autograder.extras.desk import trial, window
 from autograder.extras.desk.ledger import Ledger
 from autograder.grading.course import Course
@@ -32,10 +35,14 @@ def course(own_template, tmp_path_factory):
 
 
 @pytest.fixture
-def address(course, monkeypatch, tmp_path):
+def made(course, tmp_path):
+    return window.Window(course, ["attention"], Ledger(tmp_path, 2), takes=True)
+
+
+@pytest.fixture
+def address(made, monkeypatch):
     """A desk that answers."""
     monkeypatch.setattr(trial, "shared_box", lambda isolation: FakeBox(lambda name, function: FUNCTIONS.get(function)))
-    made = window.Window(course, ["attention"], Ledger(tmp_path, 2))
     found: list[str] = []
     ready = threading.Event()
     loop = asyncio.new_event_loop()
@@ -72,7 +79,7 @@ def notebook(course):
 
 
 def sent(address: str, notebook: Path, question: str, token: str) -> dict:
-    return _sent(f"{address}/check", notebook.read_bytes(), question, token)
+    return sent_to(f"{address}/check", token, notebook.name, notebook.read_bytes(), question)
 
 
 def token(course: Course, student: str) -> str:
@@ -150,18 +157,105 @@ def test_what_cannot_be_run_is_said_and_not_counted(course, address, notebook, t
     assert sent(address, notebook, "attention.dot_score", token(course, "ada"))["left"] == 1
 
 
-def test_the_students_command_and_the_page(course, address, notebook, capsys):
+def test_the_students_command_and_the_page(course, address, notebook, tmp_path, capsys):
     import urllib.request
 
-    place = Environment(course.root, Path("/usr"), Path("/usr/bin/python3"), Path("/usr/lib"))
+    place = at_home(tmp_path / "home")
     words = [str(notebook), "attention.dot_score", "--desk", address, "--token", token(course, "bob")]
     assert ask(place, words) == 0
     assert "holds on hidden inputs" in capsys.readouterr().out
-    assert ask(place, [str(notebook), "attention.dot_score", "--desk", address]) == 2
+    assert ask(at_home(tmp_path / "other"), [str(notebook), "attention.dot_score", "--desk", address]) == 2
     assert "your token" in capsys.readouterr().err
     assert ask(place, [*words[:3], "http://127.0.0.1:1", *words[4:]]) == 1
     page = urllib.request.urlopen(address + "/").read().decode()
     assert "2 a day for each question" in page
+
+
+def at_home(folder: Path) -> Environment:
+    return Environment(folder, Path("/usr"), Path("/usr/bin/python3"), Path("/usr/lib"))
+
+
+def handed_in(course: Course, student: str) -> dict[str, bytes]:
+    folder = course.submission(student, "attention")
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_who_hands_in_gets_a_receipt_and_sees_it_again(course, address, notebook, tmp_path, capsys):
+    home, mine = at_home(tmp_path / "home"), tmp_path / "home" / "work" / "attention" / "attention.ipynb"
+    mine.parent.mkdir(parents=True)
+    mine.write_bytes(notebook.read_bytes())
+    assert hand_in(home, [str(mine), "--desk", address, "--token", token(course, "ada")]) == 0
+    first = capsys.readouterr().out
+    digest = hashlib.sha256(mine.read_bytes()).hexdigest()
+    assert digest in first
+    assert handed_in(course, "ada")["attention.ipynb"] == mine.read_bytes()
+    assert hand_in(home, [str(mine), "--json"]) == 0  # desk and token are known now; nothing has changed
+    again = json.loads(capsys.readouterr().out)["receipts"][0]
+    assert datetime.fromisoformat(again["time"]).strftime("%H:%M:%S") in first
+    when = handed_in(course, "ada")["timestamp.txt"].decode().strip()
+    assert datetime.strptime(when, "%Y-%m-%d %H:%M:%S UTC").replace(tzinfo=UTC) == datetime.fromisoformat(again["time"])
+    assert (tmp_path / "home" / "work" / ".desk.json").stat().st_mode & 0o77 == 0
+
+    mine.write_text(mine.read_text().replace("raise NotImplementedError", "return None #", 1))
+    assert hand_in(home, [str(mine)]) == 0
+    assert handed_in(course, "ada")["attention.ipynb"] == mine.read_bytes()
+    (earlier,) = (course.submission("ada", "attention").parent / ".earlier" / "attention").iterdir()
+    assert (earlier / "attention.ipynb").read_bytes() == notebook.read_bytes()
+    capsys.readouterr()
+    assert hand_in(home, ["--json"]) == 0
+    known = json.loads(capsys.readouterr().out)["receipts"]
+    assert [each["sha256"] for each in known] == [digest, hashlib.sha256(mine.read_bytes()).hexdigest()]
+    assert len([*mine.parents[1].glob("handed-in/*.txt")]) == 2
+    assert sent_to(f"{address}/receipts", token(course, "bob"))["receipts"] == []
+
+
+def test_a_desk_that_cannot_be_reached_costs_nothing(course, address, notebook, tmp_path, capsys):
+    home = at_home(tmp_path / "home")
+    away = [str(notebook), "--desk", "http://127.0.0.1:1", "--token", token(course, "bob")]
+    assert hand_in(home, away) == 1
+    said = capsys.readouterr()
+    assert "does not answer" in said.err
+    (kept,) = (home.root / "work" / "handed-in").glob("*.ipynb")
+    assert str(kept) in said.out
+    assert kept.read_bytes() == notebook.read_bytes()
+    assert hand_in(home, away[:1]) == 2  # an address that did not answer is not kept
+    assert hand_in(home, [*away[:2], address, *away[3:]]) == 0
+    (receipt,) = (home.root / "work" / "handed-in").glob("*.txt")
+    capsys.readouterr()
+    assert hand_in(home, away[1:]) == 1
+    assert receipt.read_text().splitlines()[0] in capsys.readouterr().out
+
+
+def test_what_cannot_be_graded_is_taken_and_said(course, address, tmp_path):
+    answer = sent_to(f"{address}/hand-in", token(course, "bob"), "attention.ipynb", b"{")
+    assert "CANNOT BE GRADED" in "".join(answer["said"])
+    assert handed_in(course, "bob")["attention.ipynb"] == b"{"
+
+
+@pytest.mark.parametrize("name", ["other.ipynb", "../attention.ipynb", "attention.txt", ""])
+def test_a_notebook_of_another_name_is_not_taken(course, address, name):
+    before = handed_in(course, "bob") if course.submission("bob", "attention").is_dir() else {}
+    answer = sent_to(f"{address}/hand-in", token(course, "bob"), name, b"{}")
+    assert "attention.ipynb" in answer.get("error", "") or "Send a notebook" in answer["error"]
+    assert (handed_in(course, "bob") if before else {}) == before
+
+
+def test_a_notebook_that_the_desk_refuses_is_not_kept_as_if_it_were_to_be_sent_again(course, address, tmp_path, capsys):
+    home, other = at_home(tmp_path / "home"), tmp_path / "attention-Copy1.ipynb"
+    other.write_text("{}")
+    assert hand_in(home, [str(other), "--desk", address, "--token", token(course, "bob")]) == 1
+    said = capsys.readouterr()
+    assert "there are: attention.ipynb" in said.err
+    assert not said.out
+    assert not [*(home.root / "work" / "handed-in").iterdir()]
+
+
+def test_a_desk_takes_nothing_unless_it_is_told_to(course, made, address, notebook):
+    made.takes = False
+    before = handed_in(course, "ada") if course.submission("ada", "attention").is_dir() else {}
+    answer = sent_to(f"{address}/hand-in", token(course, "ada"), notebook.name, notebook.read_bytes() + b" ")
+    assert "Nothing is handed in here" in answer["error"]
+    assert (handed_in(course, "ada") if before else {}) == before
 
 
 def test_tokens_are_for_their_owner_alone(course):
