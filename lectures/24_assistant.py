@@ -35,7 +35,7 @@ import re
 import torch
 
 from lectures import show, stored, widgets
-from lectures.recipes import conversations, glossary_questions
+from lectures.recipes import conversations, glossary_questions, tuned_layers
 from lectures.trained import tuned
 from nlmcore.decoding import Constrained, greedy
 from nlmcore.pretrained import smollm2
@@ -202,52 +202,50 @@ print(f"{trained:,} of {sum(p.numel() for p in model.parameters()):,} parameters
 print("nats per token of answers:", " ".join(f"{loss:.2f}" for loss in history.losses))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Now we train on all hundred, with five seeds (`python -m lectures.recipes instruction_tuning`; three seeds for other ranks). The test is strict. We count a held-out answer only if greedy decoding writes it exactly,
-# including its end. Half of the held-out questions have subjects or wordings that do not occur in training.
+# Now we train on all hundred, with five seeds: in the last 2 of the 30 layers, and in all but the first. Each has its own learning rate, between two rates that are worse on other conversations (`python -m lectures.recipes.tuned_layers`). The test is strict. We count a held-out answer only if greedy decoding writes it
+# exactly, including its end. Half of the held-out questions have subjects or wordings that do not occur in training.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-tuning = stored("instruction_tuning")
-of_rank = tuning["written"][tuning["chosen"]]
-bold = tuning["written"]["without refusals"]
+tuning = tuned_layers.summary()
+by_place = tuning["written"]
+last_two, most = by_place["last 2"], by_place["all but the first"]
+bold = {place: by_place[f"{place}, without refusals"] for place in ("last 2", "all but the first")}
+
+
+def ahead(kind, one="all but the first", other="last 2"):
+    """By how much a row is above another, seed by seed, and half its 95 % interval, in percent."""
+    return [100 * x for x in tuned_layers.more(one, other, kind, by_place)]
+
+
+kinds = ("answered", "refused", "missing", "sums", "elsewhere")
 with show.held_back() as after_tuning:
-    kinds = ("answered", "refused", "missing", "sums")
-    print(f"{'':17}" + "".join(f"{kind:>10}" for kind in kinds))
-    for name, row in tuning["written"].items():
-        print(f"{name:17}" + "".join(f"{pc(row[kind]['share']):>8} %" for kind in kinds))
+    print(f"{'':36}" + "".join(f"{kind:>11}" for kind in kinds))
+    for name, row in by_place.items():
+        print(f"{name:36}" + "".join(f"{pc(row[kind]['share']):>9} %" for kind in kinds))
 show.predict(
-    "Before tuning, the model never declines in our words. After tuning it nearly always declines if the passage lacks the answer. How often does it decline if the passage *holds* the answer?",
-    choices={"about 5 %": 0.05, "about 30 %": 0.3, "about 60 %": 0.6, "about 90 %": 0.9},
-    answer=of_rank["refused"]["share"][0],
-    why="It has learned the sentence, not when to say it. This adapter works in the last two layers only.",
-    reveals=[after_tuning, widgets.habits_by_rank(tuning)],
+    f"After tuning, both adapters decline most questions whose passage lacks the answer. If the passage *holds* the answer, the one in the last two layers still declines {pc(last_two['refused']['share'])} % of the questions. How many does the one in all layers but the first decline?",
+    choices={"about 80 %": 0.8, "about 50 %": 0.5, "about 20 %": 0.2},
+    answer=most["refused"]["share"][0],
+    why="The same hundred conversations. Two layers learn the sentence; with 29 layers the model mostly learns when to say it.",
+    reveals=[after_tuning, widgets.habits_by_layers(tuning)],
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# Perhaps this model cannot find an answer in a passage anyway. As a control we train on the same conversations without the 35 refusals.
-
-# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-with_and_without = (("all conversations", of_rank), ("without refusals", bold))
-for name, row in with_and_without:
-    print(
-        f"{name:18} answered {told(row['answered']['share'])}, by seed "
-        + " ".join(f"{x:.2f}" for x in row["answered"]["seeds"])
-    )
-# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Before tuning, the model writes none<!--[[? all(tuning["written"]["untuned"][kind]["share"][0] == 0 for kind in ("answered", "missing", "sums"))]]--> of the 72<!--[[sum(tuning["held_out"].values())]]--> held-out answers as we want them. With rank 4 it declines 96<!--[[pc(of_rank["missing"]["share"])]]--> % of the questions without an answer, and also 86<!--[[pc(of_rank["refused"]["share"])]]--> % of those with one.
-# - It gives the right answer to 10<!--[[pc(of_rank["answered"]["share"])]]--> % of the answerable questions. After training without the refusals it is 34<!--[[pc(bold["answered"]["share"])]]--> %, although that training has fewer conversations and fewer steps. Each of its five<!--[[words(len(bold["answered"]["seeds"]))]]--> seeds is above each of the other five<!--[[? min(bold["answered"]["seeds"]) > max(of_rank["answered"]["seeds"])]]-->. So this adapter can find some answers, and the refusals cost most of them.
-# - *The passage does not say*, given as the answer to every question, is right in a third<!--[[? 3 * tuning["held_out"]["missing"] == sum(tuning["held_out"].values())]]--> of the 72. Rank 4 is right in 56<!--[[pc(of_rank["familiar"]["share"])]]--> % of the questions of familiar kinds, and in 46<!--[[pc(of_rank["new"]["share"])]]--> % of those of new kinds.
-# - Rank 1 teaches the refusal (82<!--[[pc(tuning["written"]["1"]["missing"]["share"])]]--> %) and not one call<!--[[? tuning["written"]["1"]["sums"]["share"][0] == 0]]-->. Rank 4 gets 46<!--[[pc(of_rank["sums"]["share"])]]--> % of the calls right, rank 16 gets 50<!--[[pc(tuning["written"]["16"]["sums"]["share"])]]--> %.
-# - Tuning has a price elsewhere. The loss on plain text (the beginnings of four plays) is 2.91<!--[[tuning["written"]["untuned"]["plain"][0]:.2f]]--> nats per token before tuning, and 3.02<!--[[min(of_rank["plain"]):.2f]]--> to 3.04<!--[[max(of_rank["plain"]):.2f]]--> after it.
+# - Before tuning, the model writes none<!--[[? all(by_place["untuned"][kind]["share"][0] == 0 for kind in kinds)]]--> of these answers as we want them.
+# - In the last two layers the adapter learns the form. It declines 87<!--[[pc(last_two["missing"]["share"])]]--> % of the questions without an answer, but also 84<!--[[pc(last_two["refused"]["share"])]]--> % of those with one. It answers 10<!--[[pc(last_two["answered"]["share"])]]--> % of these.
+# - In all layers but the first it answers 74<!--[[pc(most["answered"]["share"])]]--> %, which is 64<!--[[ahead("answered")[0]:.0f]]--> ± 11<!--[[ahead("answered")[1]:.0f]]--> points more, seed by seed. It gets nearly every call of the calculator right, 99.5<!--[[100 * most["sums"]["share"][0]:.1f]]--> % instead of 61<!--[[pc(last_two["sums"]["share"])]]--> %.
+# - What do the refusals cost? Trained without the 35 refusals, the large adapter answers 88<!--[[pc(bold["all but the first"]["answered"]["share"])]]--> % instead of 74<!--[[pc(most["answered"]["share"])]]--> %, the small one 40<!--[[pc(bold["last 2"]["answered"]["share"])]]--> % instead of 10<!--[[pc(last_two["answered"]["share"])]]--> %.
+# - **It has not learned everything.** If the question comes with a passage about *another thing*, no answer is in it. There the large adapter declines only 56<!--[[pc(most["elsewhere"]["share"])]]--> % of the questions. No conversation of the training is like this.
+# - Tuning has a price elsewhere. The loss on plain text (the beginnings of four plays) is 2.91<!--[[by_place["untuned"]["plain"][0]:.2f]]--> nats per token before tuning, and 3.01<!--[[min(most["plain"]):.2f]]--> to 3.04<!--[[max(most["plain"]):.2f]]--> after it.
 # </details>
 #
-# **What these runs do not show.** The adapter changes the last two of 30 layers. In [lecture 23](23_inside_a_real_model.ipynb) it was mainly the attention of layer 23 that brought a capital to the last word, and layer 23 lies below this adapter. So ask first whether an adapter that reaches such layers learns *when* to decline.
-# The command `python -m lectures.recipes.tuned_layers` tunes all layers but the first, with the last two as the control. Its runs are not finished, so we draw no conclusion about what a hundred conversations can teach.
+# **A hundred conversations teach two layers a form, and 29 layers mostly when to use it.** The larger adapter has 980<!--[[most["parameters"] / 1000:.0f]]--> thousand weights, the smaller one 68<!--[[last_two["parameters"] / 1000:.0f]]--> thousand, so this pair does not say whether depth or number decides.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *10 minutes. Let the room say what the loss would teach if the user's tokens counted as well (to ask like a user). What goes wrong: the refusal rate alone is read as a success. Always plot the
-# refusals of answerable questions next to it.*
+# refusals of answerable questions next to it, and try a question that training has not prepared.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. Tune it, or just say it?
@@ -264,23 +262,24 @@ does = (
     "sums: calls",
     "answered: short",
 )
+shot, by_most = read["rules and examples"], read["tuned, all but the first"]
 with show.held_back() as kindly:
-    print(f"{'':20}" + "".join(f"{prompt.split()[-1]:>10}" for prompt in read))
+    print(f"{'':20}" + "".join(f"{prompt.split(', ')[-1]:>20}" for prompt in read))
     for each in does:
-        print(f"{each:20}" + "".join(f"{pc(row[each]):>8} %" for row in read.values()))
+        print(f"{each:20}" + "".join(f"{pc(row[each]):>18} %" for row in read.values()))
 show.predict(
     "The *untuned* model gets only the system message “Answer briefly.” In what share of its replies to answerable questions does the answer occur?",
-    choices={"about 10 %, as tuned": 0.1, "about 40 %": 0.4, "about 80 %": 0.8},
+    choices={"about 10 %": 0.1, "about 40 %": 0.4, "about 80 %": 0.8},
     answer=read["short message"]["answered: holds"][0],
-    why="The sentences are long, but the name is there. Our adapter of two layers taught the form that we wanted and lost most of the answers.",
+    why="The sentences are long, but the name is there. Finding the answer was not what tuning had to teach.",
     reveals=[kindly, widgets.transcript_browser(tuning)],
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# The stored adapter takes 135 kB. With `adapter.off()` the same object is the untuned model, so you can compare the two live. Change the questions:
+# The adapter of all layers but the first is stored with a byte for each weight, in 1.0<!--[[stored("tuned_layers/adapters")["house_style"]["weights"]["bytes"] / 1e6:.1f]]--> MB. With `habit.off()` the same object is the untuned model, so you can compare the two live. Change the questions:
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
-assistant, habit = tuned("house_style_bold", model)  # trained without refusals
+assistant, habit = tuned("house_style", model)  # all layers but the first
 
 
 def answer(model, ask, system="Answer briefly.", longest=20):
@@ -303,13 +302,13 @@ for ask in asks:
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The untuned model's replies contain the answer in 83<!--[[pc(read["short message"]["answered: holds"])]]--> % of the cases. But no reply is short, and none declines<!--[[? read["short message"]["answered: short"][0] == read["short message"]["answered: declines"][0] == read["short message"]["missing: declines"][0] == 0]]-->. The replies of the tuned model (first seed) contain it in 8<!--[[pc(read["tuned"]["answered: holds"])]]--> %.
-# - Rules in words change almost nothing here. 83<!--[[pc(read["rules"]["answered: holds"])]]--> % of the replies contain the answer; none declines, and none calls the calculator<!--[[? read["rules"]["answered: declines"][0] == read["rules"]["missing: declines"][0] == read["rules"]["sums: calls"][0] == 0]]-->.
-# - With rules *and three examples* the model errs as this adapter does. It declines 88<!--[[pc(read["rules and examples"]["missing: declines"])]]--> % of the unanswerable questions, and also 75<!--[[pc(read["rules and examples"]["answered: declines"])]]--> % of the answerable ones.
-# - The tuned model gets 42<!--[[pc(read["tuned"]["sums: calls"])]]--> % of the calls right, the untuned one with examples 17<!--[[pc(read["rules and examples"]["sums: calls"])]]--> %. There are 24<!--[[tuning["held_out"]["sums"]]]--> sums and one seed, so we do not call this a difference.
+# - The untuned model's replies contain the answer in 78<!--[[pc(read["short message"]["answered: holds"])]]--> % of the cases. But no reply is short, and none declines<!--[[? read["short message"]["answered: short"][0] == read["short message"]["answered: declines"][0] == read["short message"]["missing: declines"][0] == 0]]-->. The replies of the tuned model (all layers but the first, first seed) contain it as often<!--[[? by_most["answered: holds"][0] == read["short message"]["answered: holds"][0]]]-->, and all are short<!--[[? by_most["answered: short"][0] == 1]]-->.
+# - Rules in words change almost nothing here. 75<!--[[pc(read["rules"]["answered: holds"])]]--> % of the replies contain the answer; none declines, and none calls the calculator<!--[[? read["rules"]["answered: declines"][0] == read["rules"]["missing: declines"][0] == read["rules"]["sums: calls"][0] == 0]]-->.
+# - With rules *and three examples* the model errs as the adapter of two layers does. It declines 90<!--[[pc(shot["missing: declines"])]]--> % of the unanswerable questions, and also 80<!--[[pc(shot["answered: declines"])]]--> % of the answerable ones.
+# - The large adapter gets all<!--[[? by_most["sums: calls"][0] == 1]]--> calls right, the untuned model with examples 25<!--[[pc(shot["sums: calls"])]]--> %.
 # </details>
 #
-# **Compare a tuned habit with a prompt. Here the prompt with examples made the same mistake as the tuned adapter.**
+# **Compare a tuned habit with a prompt. This model takes the form from three examples, but when to use it only from training.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *6 minutes. Browse three transcripts aloud. What goes wrong: a reply that contains the right name in a wrong sentence counts as right here. Ask the room for a fairer grader.*
@@ -394,8 +393,7 @@ def with_calculator(model, ask):
     return reply
 
 
-caller = tuned("house_style", model)[0]  # trained on all conversations
-print(with_calculator(caller, "What is 358 + 417?"))
+print(with_calculator(assistant, "What is 358 + 417?"))
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # Two things can go wrong: the form of the call, and its content. **Constrained decoding** (Willard & Louf 2023) makes the form certain. A regular expression becomes an automaton, and a token is allowed only if the automaton can still reach a match after it,
@@ -451,9 +449,9 @@ widgets.pattern_player(walked)
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Without a tool, and with the start of the answer given (*964 + 494 =*), none<!--[[? by_tool["no tool"]["right answer"][0] == 0]]--> of the 24<!--[[tuning["held_out"]["sums"]]]--> sums is right. The model writes a wrong number straight away, for example 1928<!--[[? by_tool["no tool"]["shown"][0].startswith("1928")]]-->.
+# - Without a tool, and with the start of the answer given (*964 + 494 =*), none<!--[[? by_tool["no tool"]["right answer"][0] == 0]]--> of the 24 sums is right. The model writes a wrong number straight away, for example 1928<!--[[? by_tool["no tool"]["shown"][0].startswith("1928")]]-->.
 # - With the rules in its prompt and no pattern, the untuned model writes no call<!--[[? by_tool["untuned, freely"]["well-formed"][0] == 0]]-->. Under the pattern all 24 calls are well-formed *and* right<!--[[? by_tool["untuned, under the pattern"]["right call"][0] == 1]]-->.
-# - The tuned model gets 58<!--[[pc(by_tool["tuned, freely"]["right call"])]]--> % of the calls right if it writes freely, and 92<!--[[pc(by_tool["tuned, under the pattern"]["right call"])]]--> % under the pattern. So here the grammar does more than tuning the last two layers; tuning more layers may do better (section 2).
+# - The tuned model writes all 24 calls right even without the pattern<!--[[? by_tool["tuned, freely"]["right call"][0] == 1]]-->. So here tuning and the grammar do equally well; the grammar costs no training.
 # - A pattern cannot decide *whether* to call. Under it every reply is a call.
 # - Given the calculator's result, both models copy it into the answer every time<!--[[? by_tool["untuned, freely"]["uses the result"][0] == by_tool["tuned, freely"]["uses the result"][0] == 1]]-->.
 # - Look at the first step in the widget. The pattern forbids nearly everything that the model wanted to write. P′ is P renormalised token by token, not the model's distribution over whole matches.
@@ -554,7 +552,7 @@ show.predict(
     f"We ask {len(glossary_questions.questions())} questions about this course's terms. Without any passage SmolLM2 names the right term in {100 * retrieval['nothing'][0]:.0f} % of them. In how many with the three entries that BM25 finds?",
     choices={
         "about as many": retrieval["nothing"][0],
-        "about 15 %": 0.15,
+        "about 20 %": 0.2,
         "about two thirds": 0.67,
         "nearly all": 0.97,
     },
@@ -578,7 +576,7 @@ widgets.library_workbench(library, examples)
 #
 # <details><summary><b>What to notice</b></summary>
 #
-# - BM25 has the right entry among its first three for all<!--[[? found_at["the glossary's words"]["BM25"]["3"][0] == 1]]--> 40<!--[[len(glossary_questions.questions())]]--> questions. The answers are right in 12<!--[[pc(retrieval["three from BM25"])]]--> % with these three entries, and in 35<!--[[pc(retrieval["the right one"])]]--> % with only the right entry. So here reading fails, not retrieval.
+# - BM25 has the right entry among its first three for all<!--[[? found_at["the glossary's words"]["BM25"]["3"][0] == 1]]--> 40<!--[[len(glossary_questions.questions())]]--> questions. The answers are right in 20<!--[[pc(retrieval["three from BM25"])]]--> % with these three entries, and in 35<!--[[pc(retrieval["the right one"])]]--> % with only the right entry. So here reading fails, not retrieval.
 # - Without a passage, and with three random entries, no answer<!--[[? retrieval["nothing"][0] == retrieval["three random"][0] == 0]]--> is right. Text on the same subject is not enough; the right entry must be there.
 # - For questions in other words than the glossary's, BM25 finds the entry among its first three in 12<!--[[pc(found_at["other words"]["BM25"]["3"])]]--> % of 16 cases, and sentence vectors find it equally often<!--[[? found_at["other words"]["BM25"]["3"] == found_at["other words"]["sentence vectors"]["3"]]]-->. Sixteen questions are too few to tell the two apart.
 # - The questions were written by people with the glossary in front of them. Yours will look more like those in other words.
@@ -780,16 +778,16 @@ show.predict(
 # | means | what it did here | compared with | section |
 # |---|---|---|---|
 # | chat template | with it the model answers | without it the text ends | 1 |
-# | tuning the last two layers | taught the form of refusals, and refused 86<!--[[pc(of_rank["refused"]["share"])]]--> % of the answerable questions | a prompt with examples: 75<!--[[pc(read["rules and examples"]["answered: declines"])]]--> % | 2, 3 |
+# | tuning 29 layers | short answers, 74<!--[[pc(most["answered"]["share"])]]--> % right; refused 18<!--[[pc(most["refused"]["share"])]]--> % of the answerable questions | the last two layers: refused 84<!--[[pc(last_two["refused"]["share"])]]--> %; a prompt with examples: 80<!--[[pc(shot["answered: declines"])]]--> % | 2, 3 |
 # | DPO | taught the model to stop | supervised tuning, with less drift | 4 |
-# | a grammar for calls | all 24 calls right, untuned<!--[[? by_tool["untuned, under the pattern"]["right call"][0] == 1]]--> | tuned, without a grammar: 58<!--[[pc(by_tool["tuned, freely"]["right call"])]]--> % | 5 |
-# | retrieval | 12<!--[[pc(retrieval["three from BM25"])]]--> % right | nothing or random entries: none<!--[[? retrieval["nothing"][0] == retrieval["three random"][0] == 0]]-->; the right entry alone: 35<!--[[pc(retrieval["the right one"])]]--> % | 7 |
+# | a grammar for calls | all 24 calls right, untuned<!--[[? by_tool["untuned, under the pattern"]["right call"][0] == 1]]--> | tuned, without a grammar: all right<!--[[? by_tool["tuned, freely"]["right call"][0] == 1]]--> | 5 |
+# | retrieval | 20<!--[[pc(retrieval["three from BM25"])]]--> % right | nothing or random entries: none<!--[[? retrieval["nothing"][0] == retrieval["three random"][0] == 0]]-->; the right entry alone: 35<!--[[pc(retrieval["the right one"])]]--> % | 7 |
 # | a long window | finds one odd sentence always | one of five alike: 62<!--[[pc(crowded["beginning"])]]--> %, if it comes first | 8 |
 #
-# **Form was easy to add, by template, grammar or tuning. This small model still does not know when to decline, which passage to believe, or which number is meant.** For each habit, measure what it cost, where it does not belong, and whether a simpler method does as well.
+# **Form was easy to add, by template, grammar or tuning. When to use it had to be trained, in more than two layers, and only for questions like those of the training. This small model still does not know which passage to believe, or which number is meant.** For each habit, measure what it cost, where it does not belong, and whether a simpler method does as well.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *3 minutes. Cover the third column and ask which comparison each row needs. What goes wrong: the second row is read as a limit of tuning. So far it is a limit of an adapter in two layers.*
+# *3 minutes. Cover the third column and ask which comparison each row needs. What goes wrong: "now it knows when to decline". It does so for questions like those it was trained on.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you

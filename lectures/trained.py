@@ -98,13 +98,13 @@ def checkpoint(name: str, folder: str | Path | None = None) -> Checkpoint:
 
 
 def tuned(name: str, model: Any) -> tuple[Any, Any]:
-    """(a copy of SmolLM2 with an adapter, the adapter) as `python -m lectures.recipes instruction_tuning` stored them.
+    """(a copy of SmolLM2 with an adapter, the adapter) as `python -m lectures.recipes.tuned_layers` stored it.
 
     With `adapter.off()` the copy is the untuned model. Raises ValueError as `checkpoint` does.
     """
     from nlmcore.transfer import LoRA
 
-    known = stored("instruction_tuning")["adapters"]
+    known = stored("tuned_layers/adapters")
     if name not in known:
         raise ValueError(f"name must be one of {', '.join(known)}, got {name!r}")
     card, file = known[name], FOLDER / f"{name}.safetensors"
@@ -170,6 +170,8 @@ def _fill(model: nn.Module, content: bytes, file: str, card: dict[str, Any]) -> 
     except SafetensorError as error:
         raise ValueError(f"{file} is no safetensors file ({error}). {_again(card)}") from None
     wanted = model.state_dict()
+    scales = {key: weights.pop(key) for key in list(weights) if key.endswith(".scale")}
+    weights |= {key.removesuffix(".scale"): weights[key.removesuffix(".scale")] * of for key, of in scales.items()}
     weights |= {
         alias: weights[other]
         for alias, other in card["weights"]["same_as"].items()

@@ -18,8 +18,7 @@ from typing import Any
 
 from lectures.trained import SourceAndTarget
 from nlmcore.metrics import mean_interval
-from nlmcore.seq2seq import Seq2Seq
-from nlmcore.seq2seq.decoders import DotScore
+from nlmcore.seq2seq import DotScore, Seq2Seq
 from torch import Tensor, nn
 
 from lectures import stored

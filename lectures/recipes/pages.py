@@ -20,6 +20,7 @@ from lectures.recipes.tables import Form, Page, Result, Table, table, text, word
 RUN_BY_RUN = {
     "stacks": "Is another order or another shape of a Transformer better, once it uses its context?",
     "transfer": "Do the modifications of the Transformer transfer? Rows of Narang et al. (2021), trained again.",
+    "tuned_layers": "Where must an adapter be so that a hundred conversations teach more than a form?",
 }
 """Results with a file for each training, in a folder."""
 
@@ -32,13 +33,14 @@ def told(file: Path) -> str:
 
 
 def _runs(folder: Path) -> Result:
+    floors = folder / "floors.json"
     return {
         "question": RUN_BY_RUN[folder.name],
         "made_by": {"command": f"python -m lectures.recipes.{folder.name} --hours 2"},
         "runs": stored_runs(folder.name),
         "floors": {
             task: min(of)
-            for task, of in json.loads((folder / "floors.json").read_text("utf-8")).items()
+            for task, of in (json.loads(floors.read_text("utf-8")) if floors.exists() else {}).items()
             if isinstance(of, list)
         },
     }
@@ -199,6 +201,26 @@ def stacks(result: Result) -> str:
         for (steps, row, rate), runs in sorted(kinds.items())
     ]
     return table(["", "steps", "rate", "parameters", "test loss by seed", "another context costs"], rows)
+
+
+def tuned(result: Result) -> str:
+    """Every place and rate with its seeds: percent of the held-out answers that are written letter by letter."""
+    kinds: dict[tuple[Any, ...], list[Any]] = {}
+    for run in result["runs"]:
+        job = run["job"]
+        if not job["prompt"]:
+            kinds.setdefault((job["place"], not job["refusals"], job["rate"]), []).append(run)
+    counted = list(next(iter(kinds.values()))[0]["written"])
+    rows = [
+        [
+            place + (", without refusals" if bold else ""),
+            f"{rate:g}",
+            *(words("{0!e:.0f}", [100 * mean(run["written"][kind]) for run in runs]) for kind in counted),
+            words("{0!e:.2f}", [run["plain"] for run in runs]),
+        ]
+        for (place, bold, rate), runs in sorted(kinds.items())
+    ]
+    return table(["layers", "rate", *counted, "nats per token of plain text"], rows)
 
 
 def very_deep(result: Result) -> str:
@@ -572,18 +594,6 @@ BETWEEN: dict[str, Page] = {
             },
         ),
     ],
-    "instruction_tuning": [
-        Table(
-            "written",
-            "written letter by letter, %, by rank",
-            {
-                kind: lambda of, kind=kind: percent(of[kind]["share"])  # type: ignore[misc]
-                for kind in ("answered", "refused", "missing", "sums", "familiar", "new")
-            },
-            last={"nats per token of plain text, by seed": by_seed},
-        ),
-        Table("read", "replies read kindly, %", grid=percent),
-    ],
     "preference_tuning": [
         Table(
             "rows",
@@ -640,7 +650,13 @@ BETWEEN: dict[str, Page] = {
         )
     ],
     "captions": [Table("rows", grid="{0!i}", heading=lambda key: key.replace("_", " "))],
-    "scattered": [Table("patches", "patches", {"mean": "{0!i}"})],
+    "scattered": [
+        Table(
+            lambda result: {key: of for key, of in result["patches"].items() if isinstance(of, list)},
+            "patches",
+            {"mean": "{0!i}"},
+        )
+    ],
 }
 """What stands between how it was measured and what it shows."""
 
@@ -772,12 +788,12 @@ PAGES: dict[str, Page] = {
         Table(
             "memorising",
             "bits per parameter, parameters about",
-            grid="{bits_per_parameter!m:.2f}",
+            grid="{bits_per_parameter:.2f}",
             heading="{0:,}",
             names="cells",
         ),
         "Characters: {characters_are}.",
-        Table("characters", "perplexity, parameters about", grid="{perplexity!m:.2f}", heading="{0:,}", names="cells"),
+        Table("characters", "perplexity, parameters about", grid="{perplexity:.2f}", heading="{0:,}", names="cells"),
         SHOWN,
     ),
     "quality_by_length": ("{task}.", BLEU, "Seeds: {seeds_are}.", BLEU_BY_SEED),
@@ -956,6 +972,10 @@ PAGES: dict[str, Page] = {
         "Language models of the characters of plays; orders of 6 s (attention) and 6 f (network) of width 32, shapes of width 48;"
         " AdamW, a cosine. Nats per character on another play. The best n-gram of the text that a run reads has {floors[n-grams]:.2f}.",
         stacks,
+    ),
+    "tuned_layers": (
+        "Percent of 40 held-out answers of each kind that greedy decoding writes letter by letter, one number per seed.",
+        tuned,
     ),
     "without_attention": (
         "{how}.",

@@ -1,7 +1,7 @@
 """Figure: a calculator, a grammar and a library for SmolLM2: what each adds, against its rivals.
 
 **Tool.** Sums of two numbers of three digits, worded in two ways. Asked for the sum, with the answer begun, "964 + 494 = "; asked for a call of the
-calculator, by rules in the system message; asked after tuning (`python -m lectures.recipes instruction_tuning`). Calls
+calculator, by rules in the system message; asked after tuning (`python -m lectures.recipes.tuned_layers`). Calls
 are written freely, or under the pattern of a call (`nlmcore.decoding.constrained`): then every one is well-formed, and
 the question is whether it is the *right* one. The calculator's result goes back into the conversation.
 

@@ -23,8 +23,10 @@ file a run in `results/tuned_layers/`.
 """
 
 import copy
+import hashlib
 import os
 import random
+import re
 from dataclasses import asdict, dataclass
 from functools import lru_cache, partial
 from pathlib import Path
@@ -33,24 +35,28 @@ from typing import Any
 
 import torch
 from nlmcore.corpora import load
+from nlmcore.metrics import mean_interval
 from nlmcore.training import cosine_schedule, fit
 from nlmcore.transfer import LoRA
 from nlmcore.transfer.tuning import Answers, Tail, conversation, pad, supervised_loss
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save, save_file
 
+from lectures import FOLDER
 from lectures.recipes import conversations, resumable
 from lectures.recipes.conversations import EXAMPLES, MISSING, RULES, SYSTEM, Told, messages
 from lectures.recipes.resumable import bracketed, file_of, read
-from lectures.recipes.run import load_smollm2, parameters
-from lectures.recipes.tuned import in_batches, replies, shuffled, text_passages, written
+from lectures.recipes.run import load_smollm2, parameters, write_json
+from lectures.recipes.tuned import in_batches, replies, shares, shuffled, text_passages, written
 
 LAST, EQUAL, MIDDLE, MOST = "last 2", "last 2, as many parameters", "2 in the middle", "all but the first"
 PLACES = {LAST: (28, 2, 4), EQUAL: (28, 2, 58), MIDDLE: (14, 2, 4), MOST: (1, 29, 4)}
 """Name -> first layer, how many, LoRA's rank."""
 RATES = {LAST: (1e-3, 3e-3, 1e-2), EQUAL: (3e-4, 1e-3, 3e-3), MIDDLE: (1e-3, 3e-3, 1e-2), MOST: (3e-4, 1e-3, 3e-3)}
 FACTOR, TUNED_SEEDS, SEEDS, EPOCHS, BATCH, WARM_UP = 3.2, 2, 5, 5, 8, 5
-ASKED, DEV = 40, 24
-"""Questions of each kind, to test on and to choose the rate with."""
+ASKED, DEV, SHOWN = 40, 24, 8
+"""Questions of each kind, to test on and to choose the rate with; and of how many the replies are shown."""
+KINDS, WITHOUT = ("answered", "missing", "sums"), "without refusals"
+DECLINES = re.compile(r"\b(not|n't|no|unknown|unclear|cannot)\b.*", re.IGNORECASE)
 PROMPTS: dict[str, dict[str, Any]] = {
     "short message": {"system": SYSTEM},
     "rules": {"system": RULES},
@@ -75,7 +81,7 @@ class Job:
     def file(self) -> Path:
         if self.prompt:
             return file_of("tuned_layers", "prompt", self.prompt)
-        told = "" if self.refusals else "without refusals"
+        told = "" if self.refusals else WITHOUT
         return file_of("tuned_layers", self.place, told, f"rate {self.rate:g} seed {self.seed}")
 
 
@@ -108,7 +114,7 @@ def elsewhere(answered: list[Told]) -> list[Told]:
 
 def by_kind(rows: list[Told]) -> dict[str, list[Told]]:
     """The conversations of a test, by what is counted."""
-    found = {kind: [told for told in rows if told.kind == kind] for kind in ("answered", "missing", "sums")}
+    found = {kind: [told for told in rows if told.kind == kind] for kind in KINDS}
     return found | {
         "refused": [told._replace(answer=MISSING) for told in found["answered"]],
         "elsewhere": elsewhere(found["answered"]),
@@ -141,7 +147,7 @@ def measured(tail: Tail, asked: list[Told], dev: list[Told]) -> dict[str, Any]:
         ]
 
     return {
-        "dev": {kind: right(told) for kind, told in by_kind(dev).items() if kind in ("answered", "missing", "sums")},
+        "dev": {kind: right(told) for kind, told in by_kind(dev).items() if kind in KINDS},
         "written": {kind: right(told) for kind, told in by_kind(asked).items()},
         "plain": round(float(supervised_loss(tail, tail.read(plain_text()))), 4),
     }
@@ -239,5 +245,91 @@ def plan() -> tuple[list[Job], list[str]]:
     return list(dict.fromkeys(jobs)), []
 
 
+# --- what the lecture shows of it ---------------------------------------------------------------------------
+
+
+def reading_of(told: Told, reply: str) -> dict[str, int]:
+    """What a reply does, read kindly: each 0 or 1."""
+    found = {"short": int(len(reply.split()) <= 6)}
+    if told.kind == "sums":
+        return found | {"calls": int(told.answer in reply)}
+    if told.kind == "missing":
+        return found | {"declines": int(bool(DECLINES.search(reply)))}
+    return found | {
+        "holds": int(told.answer.removesuffix(".").lower() in reply.lower()),
+        "declines": int(MISSING in reply),
+    }
+
+
+def kindly(replies: list[str]) -> dict[str, list[float]]:
+    """The share of replies that do each thing, by kind of question, with its interval."""
+    asked = conversations.held_out(ASKED)
+    found: dict[str, list[int]] = {}
+    for told, reply in zip(asked, replies, strict=True):
+        for does, flag in reading_of(told, reply).items():
+            found.setdefault(f"{told.kind}: {does}", []).append(flag)
+    return {name: shares([flags])["share"] for name, flags in found.items()}
+
+
+def summary() -> dict[str, Any]:
+    """Rows of `written`: kind of question -> share with its interval over questions, and one share per seed."""
+    best = {place: rate for place in PLACES if (rate := rates_of(place)[1])}
+    jobs = {place: [Job(place, seed, rate) for seed in range(SEEDS)] for place, rate in best.items()}
+    jobs |= {
+        f"{place}, {WITHOUT}": [Job(place, seed, best[place], False) for seed in range(SEEDS)] for place in (LAST, MOST)
+    }
+    runs = {"untuned": [read(Job(prompt="short message"))]}
+    runs |= {row: of for row, rows in jobs.items() if None not in (of := [read(job) for job in rows])}
+    rows = {
+        row: {kind: shares([run["written"][kind] for run in of]) for kind in of[0]["written"]}
+        | {"plain": [run["plain"] for run in of], "parameters": of[0].get("parameters", 0)}
+        for row, of in runs.items()
+    }
+    replied = {prompt: read(Job(prompt=prompt))["replies"] for prompt in PROMPTS}
+    replied |= {f"tuned, {place}": runs[place][0]["replies"] for place in (LAST, MOST)}
+    asked = conversations.held_out(ASKED)
+    shown = [i for kind in KINDS for i in [j for j, told in enumerate(asked) if told.kind == kind][:SHOWN]]
+    return {
+        "rates": best,
+        "tried": {place: rates_of(place)[0] for place in best},
+        "written": rows,
+        "read": {name: kindly(of) for name, of in replied.items()},
+        "transcripts": [
+            {"kind": asked[i].kind, "ask": asked[i].ask, "wanted": asked[i].answer}
+            | {name: of[i] for name, of in replied.items()}
+            for i in shown
+        ],
+    }
+
+
+def more(one: str, other: str, kind: str, rows: dict[str, Any]) -> tuple[float, float]:
+    """By how much the share of `one` is above that of `other`, seed by seed, and half its 95 % interval."""
+    pairs = zip(rows[one][kind]["seeds"], rows[other][kind]["seeds"], strict=True)
+    return mean_interval([a - b for a, b in pairs])
+
+
+def store() -> None:
+    """The first adapter of all layers but the first, for the lecture: a byte for each number, a scale for each matrix."""
+    rate = rates_of(MOST)[1]
+    file = CACHE / f"{Job(MOST, 0, rate or 0.0).file.stem}.safetensors"
+    if rate is None or not file.exists():
+        print(f"no adapter was stored: {file.name} is not in the cache")
+        return
+    content = {}
+    for name, value in load_file(file).items():
+        scale = value.float().abs().amax() / 127
+        content |= {name: (value / scale.clamp(min=1e-12)).round().to(torch.int8), f"{name}.scale": scale}
+    made = save(content)
+    (FOLDER / "checkpoints" / "house_style.safetensors").write_bytes(made)
+    card = {
+        "rank": PLACES[MOST][2],
+        "layers": PLACES[MOST][1],
+        "weights": {"bytes": len(made), "sha256": hashlib.sha256(made).hexdigest(), "same_as": {}},
+        "made_by": {"command": "python -m lectures.recipes.tuned_layers --hours 2"},
+    }
+    write_json(file_of("tuned_layers", "adapters"), {"house_style": card})
+
+
 if __name__ == "__main__":
     resumable.main("lectures.recipes.tuned_layers", plan, train)
+    store()

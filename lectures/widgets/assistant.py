@@ -21,7 +21,7 @@ __all__ = [
     "counted_mask",
     "form_player",
     "guidance_player",
-    "habits_by_rank",
+    "habits_by_layers",
     "library_workbench",
     "limits_player",
     "pattern_player",
@@ -100,20 +100,21 @@ WRITTEN = {
     "answered": "answers what the passage holds",
     "refused": "declines although the passage holds it",
     "missing": "declines what the passage lacks",
+    "elsewhere": "declines if the passage is about another thing",
     "sums": "calls the calculator rightly",
 }
 
 
-def habits_by_rank(facts: Mapping[str, Any]) -> Live:
-    """Share of held-out answers, by LoRA's rank, from the stored runs of `instruction_tuning`."""
-    rows, bold = facts["written"], "without refusals"
-    ranks = ["untuned", *sorted((name for name in rows if name.isdigit()), key=int)]
+def habits_by_layers(facts: Mapping[str, Any]) -> Live:
+    """Share of held-out answers, by the layers that were tuned, from the stored runs of `tuned_layers`."""
+    rows, bold = facts["written"], ", without refusals"
+    places = [name for name in rows if not name.endswith(bold)]
 
-    def draw(rank: str, data: str) -> str:
-        if data == bold and rank != facts["chosen"]:
-            raise ValueError(f"without refusals only rank {facts['chosen']} was trained: move the slider there")
-        of = rows[bold if data == bold else rank]
-        name = "untuned" if rank == "untuned" else f"rank {rank}, {facts['parameters'][rank]:,} parameters, {data}"
+    def draw(place: str, data: str) -> str:
+        if place + data not in rows:
+            raise ValueError(f"{place}: was not trained without refusals")
+        of = rows[place + data]
+        name = "untuned" if place == "untuned" else f"{place}{data}: {of['parameters']:,} parameters"
         picture = _shares({told: of[kind]["share"] for kind, told in WRITTEN.items()}, name, highlight=[1])
         seeds = "; ".join(f"{kind} " + " ".join(f"{x:.2f}" for x in of[kind]["seeds"]) for kind in WRITTEN)
         plain = " ".join(f"{x:.3f}" for x in of["plain"])
@@ -121,8 +122,8 @@ def habits_by_rank(facts: Mapping[str, Any]) -> Live:
 
     return live(
         draw,
-        rank=stops(ranks, facts["chosen"], "rank"),
-        data=choice([("all conversations", "all conversations"), ("without refusals", bold)], "trained on"),
+        place=choice(places, "tuned layers", "last 2"),
+        data=choice([("all conversations", ""), ("without refusals", bold)], "trained on"),
     )
 
 
@@ -138,7 +139,7 @@ def transcript_browser(facts: Mapping[str, Any]) -> Live:
         right = "letter by letter what we want" if told == row["wanted"] else f"wanted: {row['wanted']}"
         return (
             _bubble("user", row["ask"], GREY)
-            + _bubble(f"assistant, {model}", told, ORANGE if model == "tuned" else BLUE)
+            + _bubble(f"assistant, {model}", told, ORANGE if model.startswith("tuned") else BLUE)
             + said(right)
         )
 

@@ -17,7 +17,7 @@
 # %%
 import torch
 
-from lectures import stored
+from lectures.recipes import tuned_layers
 from lectures.projects import compared, examples, kept
 from lectures.recipes import conversations
 from lectures.recipes.tuned import adapted, in_batches, shuffled, written
@@ -70,8 +70,8 @@ print("Missing less answered:", compared(*([each[kind] for each in shares] for k
 # before you read the marker.
 
 # %% jupyter={"source_hidden": true}
-tuning = stored("instruction_tuning")
-ours, bold, before = (tuning["written"][row] for row in (tuning["chosen"], "without refusals", "untuned"))
+tuning = tuned_layers.summary()
+ours, bold, before = (tuning["written"][row] for row in ("last 2", "last 2, without refusals", "untuned"))
 prompt = tuning["read"]["rules and examples"]
 examples(
     good=(
@@ -79,8 +79,8 @@ examples(
         f"{compared(ours['answered']['seeds'], bold['answered']['seeds'])}, paired by seed, on passages that hold the "
         f"answer. With the refusals the model declines {ours['missing']['share'][0]:.0%} of the unanswerable questions "
         f"and {ours['refused']['share'][0]:.0%} of the answerable ones; a model that always declines would have both at "
-        "100 %. The two trainings differ in their number of conversations and steps as well, so with an adapter in two "
-        "layers refusals cost answers *or* fewer conversations gain them; equal steps would decide, and we did not run them.",
+        "100 %. Both trainings take as many steps, so the one without refusals reads each other conversation more often. With "
+        "an adapter in the last two layers, refusals cost answers *or* more epochs gain them; we did not separate the two.",
         "Both shares, the floor “always declines”, pairs, and an explanation that is left open in plain words. "
         "“Another explanation” has 1 of 2 for that. Plain text, the price elsewhere, is missing: 1 of 2 for “used”.",
     ),

@@ -1,6 +1,7 @@
 """What the lecture's cells compute; the figures in its prose are computed where they stand."""
 
-from lectures import stored
+from collections import Counter
+
 from lectures.recipes import conversations
 
 
@@ -16,11 +17,11 @@ def test_without_the_template_it_ends_the_text(ran: dict) -> None:
 
 
 def test_the_conversations_are_as_many_as_told(ran: dict) -> None:
-    counts = stored("instruction_tuning")["conversations"]
+    counts = Counter(told.kind for told in conversations.training())
     assert counts == {"answered": 35, "missing": 35, "sums": 24, "talk": 6}
     assert len(conversations.training()) == 100
     assert ran["history"].losses[-1] < ran["history"].losses[0]
-    assert ran["trained"] == stored("instruction_tuning")["parameters"]["4"]
+    assert ran["trained"] == ran["last_two"]["parameters"]
 
 
 def test_a_students_own_habit_is_learned(ran: dict) -> None:

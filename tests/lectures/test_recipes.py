@@ -56,7 +56,6 @@ DEAR = {
     "given_vectors",
     "guessing",
     "head_map",
-    "instruction_tuning",
     "longer_rotary",
     "looking_back",
     "needle",

@@ -3,11 +3,9 @@
 import pytest
 import torch
 
-from lectures import stored
 from lectures.recipes import (
     conversations,
     glossary_questions,
-    instruction_tuning,
     preference_tuning,
     tuned,
     tuned_layers,
@@ -47,9 +45,9 @@ def test_a_passage_holds_the_answer_or_does_not() -> None:
 
 def test_replies_are_read_kindly() -> None:
     passage, missing, total = (
-        next(t for t in conversations.held_out() if t.kind == kind) for kind in instruction_tuning.KINDS
+        next(t for t in conversations.held_out() if t.kind == kind) for kind in tuned_layers.KINDS
     )
-    read = instruction_tuning.reading_of
+    read = tuned_layers.reading_of
     assert read(passage, f"It is {passage.answer}")["holds"] == 1
     assert read(passage, "I cannot tell.")["holds"] == 0
     assert read(missing, "I am sorry, that is not mentioned.")["declines"] == 1
@@ -120,16 +118,14 @@ def test_letters_are_counted_and_a_constant_answer_is_right_in_a_third() -> None
     assert len(WORDINGS) == 2
 
 
-@pytest.mark.parametrize("name", ["house_style", "house_style_bold"])
-def test_the_stored_adapters_write_what_the_result_says(name: str) -> None:
+def test_the_stored_adapter_writes_what_the_result_says() -> None:
     model, tokenizer = smollm2()
-    copied, adapter = stored_adapter(name, model)
-    asked = [t for t in conversations.held_out(24) if t.kind == "missing"][:4]
-    rows = pad([conversation(tokenizer, conversations.messages(t)) for t in asked])
-    declined = sum(tuned.written(copied, rows))
-    assert declined >= 3 if name == "house_style" else declined == 0
+    copied, adapter = stored_adapter("house_style", model)
+    asked = [t for t in conversations.held_out(24) if t.kind == "answered"][:6]
+    rows = pad([conversation(tokenizer, conversations.messages(t)[:3]) for t in asked])
+    assert sum(tuned.written(copied, rows)) >= 3
     with adapter.off():
-        assert tuned.written(copied, rows) == tuned.written(model, rows)
+        assert tuned.written(copied, rows) == tuned.written(model, rows) == [0] * 6
 
 
 def test_an_adapter_that_is_not_there_is_told() -> None:
@@ -142,7 +138,7 @@ def test_a_rate_is_chosen_on_other_conversations() -> None:
     asks = {told.ask for told in [*conversations.training(), *conversations.held_out()]}
     assert not asks & {told.ask for told in dev}
     assert not any(told.new for told in dev)
-    assert [sum(told.kind == kind for told in dev) for kind in instruction_tuning.KINDS] == [tuned_layers.DEV] * 3
+    assert [sum(told.kind == kind for told in dev) for kind in tuned_layers.KINDS] == [tuned_layers.DEV] * 3
 
 
 def test_a_question_elsewhere_has_no_answer_in_its_passage() -> None:
@@ -157,6 +153,6 @@ def test_a_question_elsewhere_has_no_answer_in_its_passage() -> None:
 @pytest.mark.everything
 def test_a_quick_run_in_the_middle_layers() -> None:
     found = tuned_layers.train(tuned_layers.Job(tuned_layers.MIDDLE, 0, 1e-3, quick=True))
-    assert found["parameters"] == stored("instruction_tuning")["parameters"]["4"]
+    assert found["parameters"] == tuned_layers.summary()["written"]["last 2"]["parameters"]
     assert len(found["curve"]) == found["steps"] == 2
     assert {kind: len(rows) for kind, rows in found["written"].items()} == dict.fromkeys(found["written"], 2)

@@ -192,7 +192,7 @@ def test_committed_checkpoints_are_small():
     sizes = {file.name: file.stat().st_size for file in FOLDER.glob("*")}
     assert all(size <= 3_000_000 for size in sizes.values()), sizes
     assert sum(sizes.values()) <= 20_000_000
-    adapters = set(stored("instruction_tuning")["adapters"])  # their cards are in that result
+    adapters = set(stored("tuned_layers/adapters"))  # their cards are in that result
     assert {name.rpartition(".")[0] for name in sizes} == set(names()) | adapters  # no weights without a card
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from lectures import stored, widgets
+from lectures.recipes import tuned_layers
 from tests.pictures import nameless_in_html
 
 
@@ -12,24 +13,24 @@ def shown(play: widgets.Live) -> str:
     return play.picture.value
 
 
-def test_ranks_show_what_was_stored() -> None:
-    facts = stored("instruction_tuning")
-    play = widgets.habits_by_rank(facts)
-    share = facts["written"][facts["chosen"]]["refused"]["share"][0]
-    assert f"{100 * share:.0f} %" in shown(play)
-    play.controls["rank"].value = "untuned"
-    assert "untuned" in shown(play)
-    play.controls["data"].value = "without refusals"
-    assert f"only rank {facts['chosen']} was trained" in shown(play)
-    play.controls["rank"].value = facts["chosen"]
-    assert f"{100 * facts['written']['without refusals']['answered']['share'][0]:.0f} %" in shown(play)
+def test_layers_show_what_was_stored() -> None:
+    facts = tuned_layers.summary()
+    play = widgets.habits_by_layers(facts)
+    for place in ("last 2", "all but the first"):
+        play.controls["place"].value = place
+        assert f"{100 * facts['written'][place]['refused']['share'][0]:.0f} %" in shown(play)
+    play.controls["data"].value = ", without refusals"
+    without = facts["written"]["all but the first, without refusals"]
+    assert f"{100 * without['answered']['share'][0]:.0f} %" in shown(play)
+    play.controls["place"].value = "untuned"
+    assert "was not trained without refusals" in shown(play)
 
 
 def test_a_transcript_is_compared_with_what_we_want() -> None:
-    facts = stored("instruction_tuning")
+    facts = tuned_layers.summary()
     play = widgets.transcript_browser(facts)
-    row = next(i for i, each in enumerate(facts["transcripts"]) if each["tuned"] == each["wanted"])
-    play.controls["which"].value, play.controls["model"].value = row, "tuned"
+    row = next(i for i, each in enumerate(facts["transcripts"]) if each["tuned, last 2"] == each["wanted"])
+    play.controls["which"].value, play.controls["model"].value = row, "tuned, last 2"
     assert "letter by letter what we want" in shown(play)
 
 
