@@ -96,7 +96,9 @@ class Screen:
 def size_in(source: str) -> float:
     """The usual size of a word in a drawing that is a file of the page; 0 for a photograph."""
     path = Path(source.removeprefix("file://"))
-    sizes = re.findall(r'<text[^>]*font-size="([\d.]+)', path.read_text(encoding="utf-8")) if path.suffix == ".svg" else []
+    sizes = (
+        re.findall(r'<text[^>]*font-size="([\d.]+)', path.read_text(encoding="utf-8")) if path.suffix == ".svg" else []
+    )
     return median(map(float, sizes)) if sizes else 0.0
 
 
@@ -112,8 +114,21 @@ def screens(page: Any, pictures: Path | None = None) -> Iterator[Screen]:
         before, number = now, number + 1
         if pictures:
             page.screenshot(path=pictures / f"{number:03}.png")
-        sizes = [size for one in told["letters"] if (size := one.get("size") or one["by"] * (one["told"] or size_in(one["src"])))]
-        yield Screen(told["part"], told["title"], told["words"], told["ends"], sizes, told["pictures"], told["code"], told["wide"])
+        sizes = [
+            size
+            for one in told["letters"]
+            if (size := one.get("size") or one["by"] * (one["told"] or size_in(one["src"])))
+        ]
+        yield Screen(
+            told["part"],
+            told["title"],
+            told["words"],
+            told["ends"],
+            sizes,
+            told["pictures"],
+            told["code"],
+            told["wide"],
+        )
         page.keyboard.press("PageDown")
 
 

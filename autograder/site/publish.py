@@ -284,7 +284,10 @@ class Site:
             write_whole(self.out / "try" / f"{name}.js", content)
         for name in FILES:
             shutil.copy(templates.FOLDER / name, self.out / name)
-        for shared, own in (("tokens.css", "site.css"), ("deck.css", "present.css")):  # one file: the first paint waits for it
+        for shared, own in (
+            ("tokens.css", "site.css"),
+            ("deck.css", "present.css"),
+        ):  # one file: the first paint waits for it
             styles = (presented.SHARED / shared, templates.FOLDER / own)
             write_whole(self.out / own, "\n".join(style.read_text(encoding="utf-8") for style in styles))
         shutil.copytree(presented.SHARED / "fonts", self.out / "fonts", dirs_exist_ok=True)

@@ -239,7 +239,7 @@ def test_a_lecture_is_presented(desk: Desk) -> None:
     look()
 
     read: set[str] = set()  # a long text is cut into pages, of which none scrolls
-    for _ in range(12):
+    for _ in range(40):
         if place.inner_text() == "4 / 4":
             break
         part = place.get_attribute("data-part")

@@ -25,6 +25,7 @@ const SENTENCE = /(?<=(?<!\b(?:al|e\.g|i\.e|cf|vs|z\. ?B|Fig|No))[.?!]["”’)]
 const isHeading = leaf => /^H[1-6]$/.test(leaf.node.tagName);
 const isQuestion = leaf => leaf.asks || leaf.node.querySelector('.nlm-predict') !== null;
 const leadsOn = leaf => isHeading(leaf) || /:\s*$/.test(leaf.node.textContent); // "Take four scores:" goes with what it announces
+const stack = () => document.querySelectorAll('.nlm-beside, .nlm-pictured').forEach(node => node.classList.remove('nlm-beside', 'nlm-pictured'));
 const isShown = node => node.getClientRects().length > 0;
 const isLarge = picture => isShown(picture) && picture.getBoundingClientRect().width > 60;
 const sum = leaves => leaves.reduce((words, leaf) => words + leaf.words, 0);
@@ -173,18 +174,16 @@ export class Pages {
 
   pagesOf(groups) {
     if (!groups.length) return [];
-    const own = groups.at(-1);
-    const earlier = groups.slice(0, -1);
-    if (!own.length) return this.pagesOf(earlier).slice(-1); // what was there stays while a cell runs
+    const last = groups.at(-1);
+    if (!last.length) return this.pagesOf(groups.slice(0, -1)).slice(-1); // what was there stays while a cell runs
+    const earlier = groups.slice(0, -1).filter(leaves => leaves.length);
+    const passed = earlier.length && this.isLean([earlier.at(-1)]) ? earlier.pop() : []; // a line or two, to be shown with this step
+    const own = [...passed, ...last];
     const pages = this.split(own);
-    const last = pages.pop();
-    const rest = pages.length ? own.slice(0, own.indexOf(last.at(0))) : earlier.flat();
-    const goesOn = pages.length && !this.isLean([last]); // a short end is not left alone
-    pages.push(goesOn ? last : this.extended(rest, last));
-    // A step of a line or two was passed by, to be shown with this one. If there is no room for it, it is a page by itself.
-    const before = earlier.findLast(leaves => leaves.length);
-    const alone = before && !before.every(leaf => pages[0].includes(leaf)) && this.isLean([before]);
-    return [...(alone ? [before] : []), ...pages.flatMap(page => this.strips(page))];
+    const end = pages.pop();
+    const rest = pages.length ? own.slice(0, own.indexOf(end[0])) : earlier.flat();
+    pages.push(pages.length && !this.isLean([end]) ? end : this.extended(rest, end)); // a short end is not left alone
+    return pages.flatMap(page => this.strips(page));
   }
 
   /* Leaf by leaf, each page as full as it may be. */
@@ -209,9 +208,8 @@ export class Pages {
       pages.push(led ? [...led, leaf] : this.fits([...moved, leaf]) ? [...moved, leaf] : [leaf]);
     }
     const [before, last] = pages.slice(-2);
-    while (last && !before.concat(last).some(leaf => leaf.pictures.length) && before.length > 1 && sum(before.slice(0, -1)) >= sum([before.at(-1), ...last])) {
-      last.unshift(before.pop());
-    }
+    const evens = () => before.length > 1 && sum(before.slice(0, -1)) > sum([before.at(-1), ...last]);
+    while (last && ![...before, ...last].some(leaf => leaf.pictures.length) && evens() && this.fits([before.at(-1), ...last])) last.unshift(before.pop());
     return pages;
   }
 
@@ -260,7 +258,6 @@ export class Pages {
 
   /* Pictures below the text, or at its right. */
   ways(page) {
-    const stacked = () => document.querySelectorAll('.nlm-beside, .nlm-pictured').forEach(node => node.classList.remove('nlm-beside', 'nlm-pictured'));
     const within = page.length === 1 && [...page[0].node.querySelectorAll(BESIDE)].find(isShown);
     const range = document.createRange();
     range.setStartBefore(page[0].node);
@@ -270,13 +267,12 @@ export class Pages {
     const parts = [...holder.children].filter(isShown);
     const right = parts.filter(part => pictures.some(picture => part.contains(picture)));
     const beside = () => {
-      stacked();
       holder.classList.add('nlm-beside');
       right[0].classList.add('nlm-pictured');
     };
     const left = parts.filter(part => !right.includes(part));
     const isWide = part => part.matches('pre, table') || part.querySelector('pre, .cm-line, table') !== null; // code needs its width
-    return right.length === 1 && left.length && !left.some(isWide) ? [stacked, beside] : [stacked];
+    return right.length === 1 && left.length && !left.some(isWide) ? [stack, beside] : [stack];
   }
 
   /* Give the pictures of a page the room that its text leaves, in the way that makes their words largest; the size of these. */
@@ -329,6 +325,7 @@ export class Pages {
     }
     for (const holder of holders) holder.classList.toggle('nlm-off', ![...shown].some(node => holder.contains(node)));
     this.set('--nlm-grow', 1);
+    stack();
     return tell();
   }
 
@@ -342,7 +339,6 @@ export class Pages {
       node.scrollTop = from;
     }
     this.only(page);
-    this.ways(page.length ? page : [{ node: this.slides.notebook.node, pictures: [] }])[0]();
     this.set('--nlm-lift', '0px');
     if (!page.length) { // not drawn yet: watch them
       const seen = new Set(this.slides.shownCells());
