@@ -22,21 +22,26 @@ LEAST = 24
 WORDS = 60
 PLUMBING = re.compile(r"^(?:\w+ = stored\(|(?:from|import) |show\.|widgets\.|HTML\()", re.MULTILINE)
 SEEN = """() => {
-  const main = document.querySelector('main'), seen = e => e.getClientRects().length > 0 && e.checkVisibility({ visibilityProperty: true });
+  const main = document.querySelector('main');
+  const seen = e => e.getClientRects().length > 0 && e.checkVisibility({ visibilityProperty: true });
   const shown = [...main.querySelectorAll('.nlm-shown *')].filter(seen), wide = [];
   const inPicture = e => e.closest('svg, math, canvas, .only-read, .veil');
   let bottom = 0;
   for (const e of shown) {
     const box = e.getBoundingClientRect();
     if (e.matches('svg *, math *, .only-read') || !box.height) continue;
-    const own = e.matches('svg, img, canvas, pre, button, input, td, th') || [...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim());
+    const own = e.matches('svg, img, canvas, pre, button, input, td, th') ||
+      [...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim());
     if (own) bottom = Math.max(bottom, box.bottom);
-    if (own && (box.right > innerWidth + 1 || box.bottom > innerHeight)) wide.push(e.tagName + ' ' + e.textContent.trim().slice(0, 40));
-    if (e.matches('table, pre, .output') && e.scrollWidth > e.clientWidth + 2) wide.push('cut: ' + e.textContent.trim().slice(0, 40));
+    if (own && (box.right > innerWidth + 1 || box.bottom > innerHeight))
+      wide.push(e.tagName + ' ' + e.textContent.trim().slice(0, 40));
+    if (e.matches('table, pre, .output') && e.scrollWidth > e.clientWidth + 2)
+      wide.push('cut: ' + e.textContent.trim().slice(0, 40));
     if (e.matches('pre.printed') && e.innerText.includes('  ')) {
       const line = parseFloat(getComputedStyle(e).lineHeight), lines = e.textContent.replace(/\\n$/, '').split('\\n').length;
       const { paddingTop, paddingBottom } = getComputedStyle(e);
-      if (e.clientHeight - parseFloat(paddingTop) - parseFloat(paddingBottom) > (lines + 0.6) * line) wide.push('wraps: ' + e.textContent.trim().slice(0, 40));
+      if (e.clientHeight - parseFloat(paddingTop) - parseFloat(paddingBottom) > (lines + 0.6) * line)
+        wide.push('wraps: ' + e.textContent.trim().slice(0, 40));
     }
   }
   const letters = [], pictures = [];
@@ -44,7 +49,8 @@ SEEN = """() => {
     const box = e.getBoundingClientRect();
     if (box.width < 60) continue;
     pictures.push(Math.round(box.width) + 'x' + Math.round(box.height));
-    if (e.matches('img')) letters.push({ src: e.currentSrc, told: Number(e.dataset.letters) || 0, by: box.width / e.naturalWidth });
+    if (e.matches('img'))
+      letters.push({ src: e.currentSrc, told: Number(e.dataset.letters) || 0, by: box.width / e.naturalWidth });
     else for (const word of e.querySelectorAll('text')) {
       if (!word.textContent.trim() || !seen(word)) continue;
       const by = word.getScreenCTM(), size = parseFloat(getComputedStyle(word).fontSize);
@@ -56,11 +62,13 @@ SEEN = """() => {
   const walk = document.createTreeWalker(main, NodeFilter.SHOW_TEXT);
   for (let node; (node = walk.nextNode()); ) {
     const e = node.parentElement;
-    if (e.closest('.nlm-shown') && seen(e) && !inPicture(e) && !e.closest('pre, table, button, .control, .row, select')) count += words(node);
+    if (e.closest('.nlm-shown') && seen(e) && !inPicture(e) &&
+      !e.closest('pre, table, button, .control, .row, select')) count += words(node);
   }
   return { wide, letters, pictures, words: count, ends: bottom / innerHeight,
     code: shown.filter(e => e.matches('pre.code')).map(e => e.textContent).join('\\n'),
-    title: document.querySelector('#nlm-title').textContent || main.querySelector('.nlm-shown :is(h1, h2, h3)')?.textContent || '',
+    title: document.querySelector('#nlm-title').textContent ||
+      main.querySelector('.nlm-shown :is(h1, h2, h3)')?.textContent || '',
     part: document.querySelector('#nlm-place').dataset.part, says: main.innerText.length };
 }"""
 
@@ -90,7 +98,9 @@ class Screen:
     def __str__(self) -> str:
         typical = f"{median_low(self.letters):.0f} ({min(self.letters):.0f})" if self.letters else "-"
         faults = " ".join(self.faults + self.wide)
-        return f"{self.part:>7} ends {self.ends:.2f} words {self.words:3} letters {typical:>8} {' '.join(self.pictures)[:40]:40} {self.title[:40]:40} {faults}"
+        drawn = " ".join(self.pictures)[:40]
+        head = f"{self.part:>7} ends {self.ends:.2f} words {self.words:3} letters {typical:>8}"
+        return f"{head} {drawn:40} {self.title[:40]:40} {faults}"
 
 
 def size_in(source: str) -> float:

@@ -125,7 +125,7 @@ def a_question() -> nbformat.NotebookNode:
     cells = [
         ("markdown", "slide", "# First"),
         ("code", "skip", f"from lectures import show\nPICTURE = {PICTURE!r}\nwidget = {widget}"),
-        ("markdown", "fragment", " ".join(["Before the question."] * 40)),
+        ("markdown", "fragment", " ".join(["Before the question."] * 20)),
         ("code", "fragment", ASKED),
         ("markdown", "fragment", "<details><summary>What to notice</summary>It was tall.</details>"),
         ("markdown", "slide", "## Second"),
