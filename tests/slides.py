@@ -3,9 +3,9 @@
     python -m tests.slides site/lectures/12_attention.html …           a line of figures for each
     python -m tests.slides --pictures FOLDER --list PAGE …              also each screen, as a file and as a line
 
-`small` are screens with a picture half of whose words are below 24 pixels at 1920 × 1080, `early` those that end in the upper
-third, `long` those with more than 60 words of prose, `plumbing` those with code that only loads or draws, `wide` those with
-something that runs over, and `dead` presses that change nothing.
+`small` are screens with a picture half of whose words are below 24 pixels at 1920 × 1080, `early` those that end in
+the upper third, `long` those with more than 60 words of prose, `plumbing` those with code that only loads or draws,
+`wide` those with something that runs over.
 """
 
 import argparse
@@ -38,7 +38,8 @@ SEEN = """() => {
     if (e.matches('table, pre, .output') && e.scrollWidth > e.clientWidth + 2)
       wide.push('cut: ' + e.textContent.trim().slice(0, 40));
     if (e.matches('pre.printed') && e.innerText.includes('  ')) {
-      const line = parseFloat(getComputedStyle(e).lineHeight), lines = e.textContent.replace(/\\n$/, '').split('\\n').length;
+      const line = parseFloat(getComputedStyle(e).lineHeight);
+      const lines = e.textContent.replace(/\\n$/, '').split('\\n').length;
       const { paddingTop, paddingBottom } = getComputedStyle(e);
       if (e.clientHeight - parseFloat(paddingTop) - parseFloat(paddingBottom) > (lines + 0.6) * line)
         wide.push('wraps: ' + e.textContent.trim().slice(0, 40));
