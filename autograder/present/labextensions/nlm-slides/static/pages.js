@@ -226,7 +226,7 @@ export class Pages {
 
   isLean(pages) {
     const [page] = pages;
-    if (pages.length !== 1 || page.some(leaf => leaf.pictures.length || isQuestion(leaf))) return false;
+    if (pages.length !== 1 || sum(page) > WORDS / 2 || page.some(leaf => leaf.pictures.length || isQuestion(leaf))) return false;
     return this.only(page, () => this.height(page)) < LEAN * this.room;
   }
 
