@@ -111,7 +111,7 @@ _PHOTOGRAPHS = (
 """In the dark the site's style inverts a picture but reaches nothing inside its file, which knows the page's scheme."""
 
 FILES = (
-    *("present.css", "icon.svg", "math.woff", "math-OFL.txt"),
+    *("icon.svg", "math.woff", "math-OFL.txt"),
     *("site.js", "models.js", "try.js", "front.js", "beat.js"),
 )
 LIVING = ("living.js", "living.css")
@@ -284,11 +284,12 @@ class Site:
             write_whole(self.out / "try" / f"{name}.js", content)
         for name in FILES:
             shutil.copy(templates.FOLDER / name, self.out / name)
-        styles = (
-            presented.SHARED / "tokens.css",
-            templates.FOLDER / "site.css",
-        )  # in one file: the first paint waits for it
-        write_whole(self.out / "site.css", "\n".join(style.read_text(encoding="utf-8") for style in styles))
+        for shared, own in (
+            ("tokens.css", "site.css"),
+            ("deck.css", "present.css"),
+        ):  # one file: the first paint waits for it
+            styles = (presented.SHARED / shared, templates.FOLDER / own)
+            write_whole(self.out / own, "\n".join(style.read_text(encoding="utf-8") for style in styles))
         shutil.copytree(presented.SHARED / "fonts", self.out / "fonts", dirs_exist_ok=True)
         for name in LIVING:
             shutil.copy(self.root / "lectures" / "widgets" / name, self.out / name)

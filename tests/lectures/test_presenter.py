@@ -125,7 +125,7 @@ def a_question() -> nbformat.NotebookNode:
     cells = [
         ("markdown", "slide", "# First"),
         ("code", "skip", f"from lectures import show\nPICTURE = {PICTURE!r}\nwidget = {widget}"),
-        ("markdown", "fragment", " ".join(["Before the question."] * 40)),
+        ("markdown", "fragment", " ".join(["Before the question."] * 20)),
         ("code", "fragment", ASKED),
         ("markdown", "fragment", "<details><summary>What to notice</summary>It was tall.</details>"),
         ("markdown", "slide", "## Second"),
@@ -239,7 +239,7 @@ def test_a_lecture_is_presented(desk: Desk) -> None:
     look()
 
     read: set[str] = set()  # a long text is cut into pages, of which none scrolls
-    for _ in range(12):
+    for _ in range(40):
         if place.inner_text() == "4 / 4":
             break
         part = place.get_attribute("data-part")

@@ -102,15 +102,15 @@ def test_the_screens_are_those_of_jupyterlab(site: Path, opened: Any) -> None:
 
 
 def test_fragments_come_one_by_one_and_a_reload_stays(site: Path, opened: Any) -> None:
-    page = present(opened, site / shared.LECTURE, "#slide-3")
+    page = present(opened, site / shared.LECTURE, "#slide-6")
     shown = page.locator("main > .nlm-shown")
     before = shown.count()
     page.keyboard.press("PageDown")
     expect(shown).not_to_have_count(before)
     assert shown.count() > before  # one part at a time, with what belongs to it
-    expect(page).to_have_url(re.compile(r"\?present#slide-3\.\d$"))
+    expect(page).to_have_url(re.compile(r"\?present#slide-6\.\d$"))
     says = page.locator("body > [role=status]")
-    expect(says).to_have_text(f"Slide 3 of {last_slide(page)}, part 2. 1. One vector is not enough")
+    expect(says).to_have_text(f"Slide 6 of {last_slide(page)}, part 2. 2. A weighted sum of encoder states")
     at = part(page)
     page.reload()
     expect(page.locator("#nlm-place")).to_have_attribute("data-part", at)

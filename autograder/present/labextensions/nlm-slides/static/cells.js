@@ -9,36 +9,28 @@ export const sourceOf = cell => cell.model.sharedModel.getSource();
 export const isCode = cell => cell.model.type === 'code';
 
 const DRAWING = /^(?:[\w., ]+ = )?(?:show|widgets|plt|fig|ax|display|HTML|SVG|Image)\b[\w.]*[.(]/;
-const STORED = /^\w+ = stored\(/;
-const IMPORT = /^(?:from|import)\s/;
+const STORED = /^[\w, ()]+ = .*\bstored\(/;
+const LESSON = /^(?:def|class|async def|@)/;
 const QUIET = /^(?:from|import|def|class|@|async def|with show\.held_back)\b|^@|^[\w.,\[\]"' ]+(?:: [^=]+)? [-+*/]?= /;
 
 /* The first lines of the statements at the left margin. */
 const statements = source => source.split('\n').filter(line => /^[^\s#)\]}]/.test(line));
 
-/* Every line makes a picture, or imports or loads what it shows: nothing to read for an audience. */
-export const onlyDraws = source => {
-  const pictures = new Set();
-  const draws = line => {
-    const [, name] = /^(\w+) = /.exec(line) || [];
-    if (DRAWING.test(line) && name) pictures.add(name);
-    return DRAWING.test(line) || pictures.has(/^\w*/.exec(line)[0]);
-  };
-  const lines = statements(source);
-  return lines.some(draws) && lines.every(line => draws(line) || IMPORT.test(line) || STORED.test(line));
-};
+/* Loads what was measured, or prepares a picture, and defines nothing: the audience reads the picture. */
+const serves = (cell, lines = statements(sourceOf(cell))) =>
+  !lines.some(line => LESSON.test(line)) && lines.some(line => DRAWING.test(line) || STORED.test(line));
 
 /* Code that shows nothing when it has run, as far as can be told from its text. */
 export const isQuiet = source => statements(source).every(line => QUIET.test(line) && !/^[\w.]*(?:print|display)\(/.test(line));
 
-/* Code that is not projected unless it is asked for: hidden, skipped, or there only for its picture. */
+/* Code that is not projected unless it is asked for: hidden, skipped, or there only for its picture; a lesson always is. */
 export function codeIsHidden(cell) {
   const tags = cell.model.getMetadata('tags') || [];
   return (
     Boolean((cell.model.getMetadata('jupyter') || {}).source_hidden) ||
     slideType(cell) === 'skip' ||
     tags.some(tag => ['hidden', 'skip', 'hide-input'].includes(tag)) ||
-    onlyDraws(sourceOf(cell))
+    (!tags.includes('lesson') && serves(cell))
   );
 }
 

@@ -12,6 +12,8 @@ import { NotesWindow } from './notes.js';
 import { Overview } from './overview.js';
 import { Pages } from './pages.js';
 
+const isAnswer = folded => /^\s*(?:The )?an(?:swer|twort)/i.test(folded.textContent) && !folded.closest('.nlm-predict'); // or in German
+
 export class Deck {
   constructor(notebook) {
     this.notebook = notebook;
@@ -207,7 +209,17 @@ export class Deck {
 
   /* Page Down, which is all that a clicker has: the answer to a question on the screen, or what comes next. */
   goOn() {
-    if (!this.answer()) this.next();
+    if (!this.answer() && !this.unfold(this.seen('details:not([open])').filter(isAnswer))) this.next();
+  }
+
+  /* Open or close these; false if there are none. */
+  unfold(all) {
+    const open = all.some(answer => !answer.open);
+    all.forEach(answer => (answer.open = open));
+    if (!all.length) return false;
+    [this.held] = all;
+    this.resized();
+    return true;
   }
 
   next() {
@@ -291,12 +303,6 @@ export class Deck {
 
   /* Answer a question, or open or close what is folded. */
   answers() {
-    if (this.answer()) return;
-    const all = this.seen('details');
-    const open = all.some(answer => !answer.open);
-    all.forEach(answer => (answer.open = open));
-    if (!all.length) return;
-    [this.held] = all;
-    this.resized();
+    if (!this.answer()) this.unfold(this.seen('details'));
   }
 }

@@ -10,6 +10,7 @@ export class NotesWindow {
   constructor(slides) {
     this.slides = slides;
     this.since = Date.now();
+    this.reached = new Map(); // sections, and when
   }
 
   open() {
@@ -35,10 +36,23 @@ export class NotesWindow {
     return sheets.flatMap(sheet => [...sheet.cssRules].map(rule => rule.cssText)).join('\n');
   }
 
+  minutesSince(then) {
+    return `${Math.floor((Date.now() - then) / 60000)} min`;
+  }
+
+  /* When the section on the screen was first reached. */
+  sectionSince() {
+    const { steps, at, notebook } = this.slides;
+    const section = steps.slice(0, at + 1).findLast(({ cells }) => notebook.widgets[cells[0]].node.querySelector('h1, h2')) ?? steps[0];
+    if (!this.reached.has(section)) this.reached.set(section, Date.now());
+    return this.reached.get(section);
+  }
+
   tell(onlyTime = false) {
+    this.sectionSince();
     if (!this.window || this.window.closed) return;
     const page = this.window.document;
-    const minutes = `${Math.floor((Date.now() - this.since) / 60000)} min`;
+    const minutes = `${this.minutesSince(this.since)} · ${this.slides.say('this section: {0}', this.minutesSince(this.sectionSince()))}`;
     const time = page.getElementById('time');
     if (onlyTime && time) {
       time.textContent = minutes;

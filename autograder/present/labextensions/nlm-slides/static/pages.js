@@ -1,32 +1,84 @@
 /* A screen cut into pages that fit the window, so that nothing scrolls and type is never made smaller.
 
-The leaves of a screen are its paragraphs, lists, tables, code and outputs. A step that fits is shown with as much of what
-came before it as there is room for; one that does not is cut between leaves. What is taller than a page by itself is opened
-(a list into its items) or, if it cannot be, cut like a strip. Pictures then take the room that is left. */
+The leaves of a screen are its paragraphs, lists, tables, code and outputs. A page is what fits: no more than 60 words, and pictures
+whose words the back row can read. So each page is tried as it will be seen. A step is shown with as much of what came before it as
+there is room for, and one that does not fit is cut between leaves: a list into its items, a long paragraph into sentences, and what is
+taller than a page by itself into strips. Then type and pictures take the room that is left. */
 
 import { textsOf } from './cells.js';
 
-const OPENS = 'ul, ol, details[open], blockquote, table, tbody, .jp-RenderedMarkdown > div';
-const HOLDERS = `${OPENS}, .nlm-predict, .jp-OutputArea-child`; // hidden when all in them is
-const PICTURES = '.jp-OutputArea-output :is(svg, img, canvas), .jp-RenderedMarkdown img';
-const KEEP = 1.15; // pictures next to text are at least this large, relative to a window of 1920 × 1080
-const AFTER = 0.75; // and at least so large where a line or two of text would else stand alone
-const LARGEST = 2.4;
+const WORDS = 60;
+const READABLE = 24; // pixels that words in a picture have, in a window of 1920 × 1080
+const DRAWN = 15; // words in a stored drawing have so many; matplotlib says its own (lectures.show.picture)
+const LARGEST = 2.4; // of a picture
 const SMALLEST = 0.3;
-const FRESH = 0.5; // a step of this share of the room begins a fresh page
-const LEAN = 0.2; // less than this share is no screen
+const GROWN = [1.5, 1.25]; // type on a page with room
+const LEAN = 0.25; // less than this share of the room is no screen
+const OPTICAL = 0.4; // of the room that is left, above what is shown
+
+const OPENS = 'ul, ol, details[open], blockquote, table, tbody, .jp-RenderedMarkdown > div';
+const HOLDERS = `${OPENS}, p, li, .nlm-predict, .jp-OutputArea-child`; // hidden when all in them is
+const PICTURES = '.jp-OutputArea-output :is(svg, img, canvas):not(svg svg, mjx-container *), .jp-RenderedMarkdown img';
+const BESIDE = '.nlm-predict, .nlm-live'; // may have its picture at the right
+const SENTENCE = /(?<=(?<!\b(?:al|e\.g|i\.e|cf|vs|z\. ?B|Fig|No))[.?!]["”’)]*\s+)(?=[A-ZÄÖÜ“"])/;
 
 const isHeading = leaf => /^H[1-6]$/.test(leaf.node.tagName);
-const isQuestion = leaf => leaf.asks || (leaf.node.tagName === 'BLOCKQUOTE' && /^\s*Predict/.test(leaf.node.textContent));
+const isQuestion = leaf => leaf.asks || leaf.node.querySelector('.nlm-predict') !== null;
+const leadsOn = leaf => isHeading(leaf) || /:\s*$/.test(leaf.node.textContent); // "Take four scores:" goes with what it announces
+const stack = () => document.querySelectorAll('.nlm-beside, .nlm-pictured').forEach(node => node.classList.remove('nlm-beside', 'nlm-pictured'));
 const isShown = node => node.getClientRects().length > 0;
+const isLarge = picture => isShown(picture) && picture.getBoundingClientRect().width > 60;
+const sum = leaves => leaves.reduce((words, leaf) => words + leaf.words, 0);
+const wordsIn = text => text.split(/\s+/).filter(word => /[\p{L}\p{N}]/u.test(word)).length;
 
 /* The parts of a cell from top to bottom: nodes that are shown or hidden as a whole. */
 function partsOf(cell, index, withCode) {
-  const leaf = node => ({ node, index, height: 0 });
+  const leaf = node => ({ node, index });
   if (cell.model.type === 'markdown') return textsOf(cell).flatMap(text => [...text.children]).map(leaf);
   const input = cell.node.querySelector('.jp-Cell-inputWrapper');
   const outputs = [...cell.node.querySelectorAll('.jp-OutputArea-child')];
   return [...(withCode && input ? [input] : []), ...outputs].map(leaf);
+}
+
+function wordsOf({ node }) {
+  if (node.matches('.jp-OutputArea-child')) return wordsIn([...node.querySelectorAll('p')].filter(isShown).map(p => p.textContent).join(' '));
+  return node.matches('table, pre, details:not([open]), .jp-Cell-inputWrapper') ? 0 : wordsIn(node.textContent);
+}
+
+/* A paragraph as one node per sentence, made when it is first asked for. */
+function sentencesOf(paragraph) {
+  if (!paragraph.querySelector(':scope > .nlm-sentence')) {
+    const parts = [[]];
+    for (const node of [...paragraph.childNodes]) {
+      if (node.nodeType !== Node.TEXT_NODE) {
+        parts.at(-1).push(node);
+        continue;
+      }
+      node.textContent.split(SENTENCE).forEach((text, i) => (i ? parts.push([text]) : parts.at(-1).push(text)));
+    }
+    paragraph.replaceChildren(
+      ...parts.map(nodes => {
+        const sentence = document.createElement('span');
+        sentence.className = 'nlm-sentence';
+        sentence.append(...nodes);
+        return sentence;
+      })
+    );
+  }
+  return [...paragraph.children];
+}
+
+/* How large the words of a picture are where it is not scaled: half of them are at least so large. */
+function letters(picture) {
+  if (picture.tagName !== 'svg') return Number(picture.dataset.letters) || DRAWN;
+  const sizes = [...picture.querySelectorAll('text')].filter(word => word.textContent.trim()).map(word => parseFloat(getComputedStyle(word).fontSize));
+  return sizes.sort((a, b) => a - b)[Math.floor((sizes.length - 1) / 2)] || DRAWN;
+}
+
+/* By how much it is scaled. */
+function scaled(picture) {
+  const own = picture.viewBox?.baseVal?.width || picture.naturalWidth || picture.width?.baseVal?.value || picture.width;
+  return picture.getBoundingClientRect().width / own;
 }
 
 export class Pages {
@@ -43,155 +95,228 @@ export class Pages {
     return window.innerHeight - top - bottom;
   }
 
-  zoom(value) {
-    this.slides.notebook.node.style.setProperty('--nlm-zoom', value.toFixed(3));
+  set(name, value) {
+    document.documentElement.style.setProperty(name, value);
   }
 
-  /* All leaves of the steps up to the present one, in groups by step, measured with pictures as small as they may be. */
-  measure(steps) {
+  zoom(value) {
+    this.set('--nlm-zoom', value.toFixed(3));
+  }
+
+  /* The leaves of these steps, in groups by step. */
+  leaves(steps) {
     this.clear();
-    this.zoom(KEEP * this.scale);
+    this.zoom(this.scale);
     const { notebook, showsCode } = this.slides;
-    let all = steps.map(step =>
-      step.cells.flatMap(index => partsOf(notebook.widgets[index], index, showsCode(notebook.widgets[index])))
-    );
-    const hiddenCode = steps.flatMap(step => step.cells).filter(index => notebook.widgets[index].model.type === 'code');
-    for (const index of hiddenCode) {
+    for (const index of steps.flatMap(step => step.cells).filter(at => notebook.widgets[at].model.type === 'code')) {
       const input = notebook.widgets[index].node.querySelector('.jp-Cell-inputWrapper');
       if (input) input.classList.toggle('nlm-off', !showsCode(notebook.widgets[index]));
     }
-    all = all.map(leaves => leaves.flatMap(leaf => this.opened(leaf)).filter(leaf => isShown(leaf.node)));
-    this.zoom(AFTER * this.scale);
-    all = all.map(leaves => leaves.flatMap(leaf => this.prediction(leaf)));
-    for (const leaf of all.flat()) leaf.least = leaf.node.getBoundingClientRect().height;
-    this.zoom(KEEP * this.scale);
-    for (const leaf of all.flat()) {
-      const box = leaf.node.getBoundingClientRect();
-      Object.assign(leaf, { top: box.top, bottom: box.bottom, height: box.height });
-      leaf.picture = leaf.node.matches(PICTURES) || leaf.node.querySelector(PICTURES) !== null;
-    }
+    const all = steps.map(step =>
+      step.cells
+        .flatMap(index => partsOf(notebook.widgets[index], index, showsCode(notebook.widgets[index])))
+        .flatMap(leaf => this.opened(leaf))
+        .filter(leaf => isShown(leaf.node))
+    );
+    for (const leaf of all.flat()) this.know(leaf);
     return all;
   }
 
-  /* A prediction is one leaf, unless that leaves no room for what it has revealed: then its choices go, which the answer
-     repeats, and if that is not enough, what was revealed is leaves by itself. */
-  prediction(leaf) {
-    const box = leaf.node.querySelector('.nlm-predict');
-    const fits = () => leaf.node.getBoundingClientRect().height <= this.room;
-    if (!box || fits()) return [leaf];
-    const told = this.slides.toldIn(box);
-    if (told) box.classList.add('nlm-spare');
-    if (told && fits()) return [leaf];
-    const parts = [...box.children].flatMap(child => (child === box.lastElementChild ? [...child.children] : [child]));
-    const shown = parts.filter(isShown);
-    return shown.map((node, i) => ({ node, index: leaf.index, height: 0, asks: i === 0, told: node === told }));
+  know(leaf) {
+    const inside = [...(leaf.node.matches(PICTURES) ? [leaf.node] : leaf.node.querySelectorAll(PICTURES))];
+    leaf.words = wordsOf(leaf);
+    leaf.pictures = inside.filter(isLarge);
+    return leaf;
   }
 
   opened(leaf) {
-    if (leaf.node.getBoundingClientRect().height <= this.room || !leaf.node.matches(OPENS)) return [leaf];
-    const inside = [...leaf.node.children].filter(child => !['SUMMARY', 'THEAD', 'BR'].includes(child.tagName));
-    [...leaf.node.children].filter(child => child.tagName === 'LI').forEach((item, i) => {
-      if (leaf.node.tagName === 'OL') item.value = (leaf.node.start || 1) + i;
+    const { node, index } = leaf;
+    const long = !node.matches('.jp-OutputArea-child') && wordsOf(leaf) > (node.matches('ul, ol') ? WORDS / 2 : WORDS);
+    if (!isShown(node) || (!long && node.getBoundingClientRect().height <= this.room)) return [leaf];
+    if (long && (node.matches('p') || (node.matches('li') && !node.querySelector('p, ul, ol, pre')))) {
+      return sentencesOf(node).map(sentence => ({ node: sentence, index }));
+    }
+    if (!node.matches(`${OPENS}, li`)) return [leaf];
+    const inside = [...node.children].filter(child => !['SUMMARY', 'THEAD', 'BR'].includes(child.tagName));
+    if (node.matches('li') && inside.some(child => !child.matches('p, ul, ol, pre, table'))) return [leaf];
+    inside.filter(child => child.tagName === 'LI').forEach((item, i) => {
+      if (node.tagName === 'OL') item.value = (node.start || 1) + i;
     });
-    return inside.length ? inside.flatMap(node => this.opened({ node, index: leaf.index, height: 0 })) : [leaf];
+    return inside.length ? inside.flatMap(child => this.opened({ node: child, index })) : [leaf];
   }
 
   /* The pages of the last of these steps: lists of leaves. */
   cut(steps) {
-    const groups = this.measure(steps);
+    const groups = this.leaves(steps);
     this.lists = groups.flat();
-    return this.pagesOf(groups);
+    const known = groups.map(leaves => leaves.flatMap(leaf => this.prediction(leaf)));
+    this.lists = known.flat();
+    return this.pagesOf(known);
+  }
+
+  /* A prediction is one leaf, unless the words of what it has revealed would be too small: then its choices go, which the answer
+     repeats, and if that is not enough, each picture is a leaf. */
+  prediction(leaf) {
+    const box = leaf.node.querySelector('.nlm-predict');
+    if (!box || this.isReadable(leaf)) return [leaf];
+    const told = this.slides.toldIn(box);
+    if (told) box.classList.add('nlm-spare');
+    if (told && this.isReadable({ ...leaf, best: 0 })) return [leaf];
+    const parts = [...box.children].flatMap(child => (child === box.lastElementChild ? [...child.children] : [child]));
+    const shown = parts.filter(node => isShown(node) && node.tagName !== 'SUMMARY');
+    const known = shown.map((node, i) => this.know({ node, index: leaf.index, asks: i === 0, told: node === told }));
+    return known.map(part => (part.asks || part.told ? { ...part, words: 0 } : part)); // they belong together
+  }
+
+  isReadable(leaf) {
+    return this.only([leaf], () => this.height([leaf]) <= this.room) && this.best(leaf) >= READABLE * this.scale;
   }
 
   pagesOf(groups) {
     if (!groups.length) return [];
-    const own = groups[groups.length - 1];
-    const earlier = groups.slice(0, -1).flat();
-    const { room } = this;
-    if (!own.length) return this.pagesOf(groups.slice(0, -1)).slice(-1); // what was there stays while a cell runs
-    const tall = leaves => (leaves.length ? leaves[leaves.length - 1].bottom - leaves[0].top : 0);
-    if (tall([...earlier, ...own]) <= room) return [[...earlier, ...own]];
-    // A step of a line or two was passed by, to be shown with this one. If there is no room for it, it is a page by itself.
-    const before = this.pagesOf(groups.slice(0, -1));
-    const pages = tall(own) <= room ? [this.withEarlier(earlier, own, tall)] : this.split(own, tall);
-    return this.isLean(before) && !before[0].every(leaf => pages[0].includes(leaf)) ? [...before, ...pages] : pages;
+    const last = groups.at(-1);
+    if (!last.length) return this.pagesOf(groups.slice(0, -1)).slice(-1); // what was there stays while a cell runs
+    const earlier = groups.slice(0, -1).filter(leaves => leaves.length);
+    const passed = earlier.length && this.isLean([earlier.at(-1)]) ? earlier.pop() : []; // a line or two, to be shown with this step
+    const own = [...passed, ...last];
+    const pages = this.split(own);
+    const end = pages.pop();
+    const rest = pages.length ? own.slice(0, own.indexOf(end[0])) : earlier.flat();
+    pages.push(pages.length && !this.isLean([end]) ? end : this.extended(rest, end)); // a short end is not left alone
+    return pages.flatMap(page => this.strips(page));
   }
 
-  /* A step that is taller than the room. */
-  split(own, tall) {
-    const { room } = this;
+  /* Leaf by leaf, each page as full as it may be. */
+  split(own) {
     const pages = [[]];
     for (const leaf of own) {
-      const page = pages[pages.length - 1];
-      const shrinks = leaf.picture && page.some(one => one.told); // a picture gives way to the answer that it belongs to
-      if (!page.length || (shrinks ? tall(page) + leaf.least : tall([...page, leaf])) <= room) {
+      const page = pages.at(-1);
+      if (!page.length || this.fits([...page, leaf])) {
         page.push(leaf);
         continue;
       }
+      const question = page.findLast(one => one.asks && one.index === leaf.index);
+      const told = page.findLast(one => one.told && one.index === leaf.index);
+      const leads = question ? [[question, told], [question], [told]].map(some => some.filter(Boolean)) : [];
+      if (leaf.pictures.length && !question) {
+        pages.push(this.extended(page, [leaf]));
+        continue;
+      }
       const moved = [];
-      while (page.length > 1 && isHeading(page[page.length - 1])) moved.unshift(page.pop());
-      const question = page.findLast(isQuestion);
-      const goes = question && leaf.picture && (question === page[page.length - 1] || question.index === leaf.index);
-      const leads = [page.filter(one => one === question || (one.told && one.index === leaf.index)), [question]];
-      const lead = (goes && leads.find(some => some.reduce((sum, one) => sum + one.height, leaf.least) <= room)) || [];
-      pages.push([...lead, ...moved, leaf]);
+      while (page.length > 1 && leadsOn(page.at(-1))) moved.unshift(page.pop());
+      const led = leads.find(some => some.length && this.fits([...some, leaf]));
+      pages.push(led ? [...led, leaf] : this.fits([...moved, leaf]) ? [...moved, leaf] : [leaf]);
     }
-    const last = pages.pop();
-    const rest = own.slice(0, own.indexOf(last[0]));
-    pages.push(this.withEarlier(rest, last, tall));
-    return pages.flatMap(page => this.strips(page));
+    const [before, last] = pages.slice(-2);
+    const evens = () => before.length > 1 && sum(before.slice(0, -1)) > sum([before.at(-1), ...last]);
+    while (last && ![...before, ...last].some(leaf => leaf.pictures.length) && evens() && this.fits([before.at(-1), ...last])) last.unshift(before.pop());
+    return pages;
+  }
+
+  /* What came before stays while there is room; a heading begins a page. */
+  extended(earlier, page) {
+    let made = page;
+    for (let from = earlier.length - 1; from >= 0 && !isHeading(made[0]); from--) {
+      const more = [earlier[from], ...made];
+      if (!this.fits(more)) break;
+      made = more;
+    }
+    return made;
   }
 
   isLean(pages) {
     const [page] = pages;
-    return pages.length === 1 && page[page.length - 1].bottom - page[0].top < LEAN * this.room;
+    if (pages.length !== 1 || sum(page) > WORDS / 2 || page.some(leaf => leaf.pictures.length || isQuestion(leaf))) return false;
+    return this.only(page, () => this.height(page)) < LEAN * this.room;
   }
 
-  /* A short end is not left alone: what came before it stays while there is room. */
-  withEarlier(earlier, own, tall) {
-    const heading = isHeading(own[0]);
-    if (heading || tall(own) > FRESH * this.room) {
-      const before = earlier[earlier.length - 1];
-      const keeps = before && isQuestion(before) && before.height + tall(own) <= this.room;
-      return keeps ? [before, ...own] : own;
-    }
-    const lean = tall(own) < LEAN * this.room;
-    for (let from = 0; from < earlier.length; from++) {
-      const begins = lean || !from || earlier[from].index !== earlier[from - 1].index || isHeading(earlier[from]) || earlier[from].picture;
-      if (begins && tall([...earlier.slice(from), ...own]) <= this.room) return [...earlier.slice(from), ...own];
-    }
-    let least = tall(own);
-    for (let from = earlier.length - 1; from >= 0; from--) {
-      least += earlier[from].least + 16;
-      if (least > this.room) break;
-      if (earlier[from].picture) return [...earlier.slice(from), ...own];
-    }
-    return own;
+  /* May these leaves share a page? Their pictures are as readable as they must be, or nearly as large as they can be. */
+  fits(page) {
+    const leaves = page.filter(leaf => !isHeading(leaf));
+    if (leaves.length > 1 && sum(leaves) > WORDS) return false;
+    return this.only(page, () => {
+      const drawn = page.filter(leaf => leaf.pictures.length);
+      if (!drawn.length) return this.height(page) <= this.room;
+      const needs = drawn.flatMap(leaf => {
+        const [best, least] = [this.best(leaf), READABLE * this.scale];
+        return leaf.pictures.map(picture => [picture, (best < least ? 0.95 * best : least) / letters(picture)]);
+      });
+      this.only(page);
+      return this.ways(page).some(way => {
+        way();
+        this.zoom(Math.min(LARGEST * this.scale, Math.max(SMALLEST, ...needs.map(([, by]) => by))));
+        return this.height(page) <= this.room && needs.every(([picture, by]) => scaled(picture) >= 0.97 * by);
+      });
+    });
+  }
+
+  /* The size of the words of a picture that has the page for itself. */
+  best(leaf) {
+    if (!leaf.best) leaf.best = leaf.pictures.length ? this.only([leaf], () => this.arrange([leaf])) : Infinity;
+    return leaf.best;
+  }
+
+  /* Pictures below the text, or at its right. */
+  ways(page) {
+    const within = page.length === 1 && [...page[0].node.querySelectorAll(BESIDE)].find(isShown);
+    const range = document.createRange();
+    range.setStartBefore(page[0].node);
+    range.setEndAfter(page.at(-1).node);
+    const holder = within || range.commonAncestorContainer;
+    const pictures = page.flatMap(leaf => leaf.pictures);
+    const parts = [...holder.children].filter(isShown);
+    const right = parts.filter(part => pictures.some(picture => part.contains(picture)));
+    const beside = () => {
+      holder.classList.add('nlm-beside');
+      right[0].classList.add('nlm-pictured');
+    };
+    const left = parts.filter(part => !right.includes(part));
+    const isWide = part => part.matches('pre, table') || part.querySelector('pre, .cm-line, table') !== null; // code needs its width
+    return right.length === 1 && left.length && !left.some(isWide) ? [stack, beside] : [stack];
+  }
+
+  /* Give the pictures of a page the room that its text leaves, in the way that makes their words largest; the size of these. */
+  arrange(page) {
+    const pictures = page.flatMap(leaf => leaf.pictures);
+    const tried = this.ways(page).map(way => {
+      way();
+      let [low, high] = [SMALLEST * this.scale, LARGEST * this.scale];
+      const fits = zoom => {
+        this.zoom(zoom);
+        return this.height(page) <= this.room;
+      };
+      for (let i = 0; i < 6; i++) {
+        const middle = i ? (low + high) / 2 : high;
+        if (fits(middle)) low = middle;
+        else high = middle;
+      }
+      this.zoom(low);
+      const sizes = pictures.map(picture => letters(picture) * scaled(picture));
+      return { way, low, size: Math.min(...sizes.filter(Number.isFinite), 1e3), wide: pictures.reduce((wide, one) => wide + one.getBoundingClientRect().width, 0) };
+    });
+    const [stacked, beside] = tried;
+    const { way, low, size } = beside && beside.wide > 1.02 * stacked.wide ? beside : stacked;
+    way();
+    this.zoom(low);
+    return size;
   }
 
   /* One leaf that is taller than the room and has no picture to shrink: cut like a strip, by whole lines. */
   strips(page) {
     const [leaf] = page;
-    if (page.length > 1 || leaf.height <= this.room || leaf.picture) return [page];
+    const height = page.length > 1 || leaf.pictures.length ? 0 : this.only(page, () => this.height(page));
+    if (height <= this.room) return [page];
     const line = parseFloat(getComputedStyle(leaf.node.querySelector('pre, .cm-line') || leaf.node).lineHeight) || 40;
     const step = Math.floor((this.room - 8) / line) * line;
-    return Array.from({ length: Math.ceil((leaf.height - 8) / step) }, (_, i) => [{ ...leaf, from: i * step, step }]);
+    return Array.from({ length: Math.ceil((height - 8) / step) }, (_, i) => [{ ...leaf, from: i * step, step }]);
   }
 
-  /* Show a page, and give its pictures the room that text leaves. */
-  show(page) {
+  /* With only these leaves in view, what `tell` says of them. */
+  only(page, tell = () => {}) {
     const shown = new Set(page.map(leaf => leaf.node));
-    for (const { node } of this.lists) {
-      node.classList.toggle('nlm-off', !shown.has(node));
-      node.classList.remove('nlm-strip');
-    }
-    for (const { node, from, step } of page.filter(leaf => leaf.step)) {
-      node.classList.add('nlm-strip');
-      node.style.setProperty('--nlm-strip', `${step}px`);
-      node.scrollTop = from;
-    }
-    const seen = new Set(page.length ? page.map(leaf => leaf.index) : this.slides.shownCells()); // not drawn yet: watch them
-    this.slides.notebook.widgets.forEach((cell, index) => cell.toggleClass('nlm-shown', seen.has(index)));
+    const kept = new Set(page.map(leaf => leaf.index));
+    for (const { node } of this.lists) node.classList.toggle('nlm-off', ![...shown].some(one => one.contains(node) || node.contains(one)));
+    this.slides.notebook.widgets.forEach((cell, index) => cell.toggleClass('nlm-shown', kept.has(index)));
     const holders = new Set();
     for (const { node } of this.lists) {
       for (let up = node.parentElement; up && !up.matches('.jp-RenderedMarkdown, .jp-Cell'); up = up.parentElement) {
@@ -199,28 +324,50 @@ export class Pages {
       }
     }
     for (const holder of holders) holder.classList.toggle('nlm-off', ![...shown].some(node => holder.contains(node)));
-    this.fit(page);
+    this.set('--nlm-grow', 1);
+    stack();
+    return tell();
+  }
+
+  /* Show a page. Its pictures have the room that text leaves; where there are none, type grows. What is shorter than the room is
+     not left at its top. */
+  show(page) {
+    this.lists.forEach(({ node }) => node.classList.remove('nlm-strip'));
+    for (const { node, from, step } of page.filter(leaf => leaf.step)) {
+      node.classList.add('nlm-strip');
+      node.style.setProperty('--nlm-strip', `${step}px`);
+      node.scrollTop = from;
+    }
+    this.only(page);
+    this.set('--nlm-lift', '0px');
+    if (!page.length) { // not drawn yet: watch them
+      const seen = new Set(this.slides.shownCells());
+      this.slides.notebook.widgets.forEach((cell, index) => cell.toggleClass('nlm-shown', seen.has(index)));
+      return;
+    }
+    if (page.some(leaf => leaf.pictures.length)) this.arrange(page);
+    const alone = page.length === 1 && page[0].pictures.length; // a drawing that answers to its width, such as the living model's
+    if (!alone && !page.some(leaf => leaf.step)) this.grow(page);
+    this.set('--nlm-lift', `${Math.max(0, Math.floor(OPTICAL * (this.room - this.height(page))))}px`);
+  }
+
+  /* Type as large as the page has room for, if no line of code or of a printed table breaks and no picture becomes smaller. */
+  grow(page) {
+    const code = page.flatMap(({ node }) => [...(node.matches('pre') ? [node] : node.querySelectorAll('pre, .cm-line'))]).filter(isShown);
+    const pictures = page.flatMap(leaf => leaf.pictures);
+    const rows = () => code.map(node => Math.round(node.clientHeight / parseFloat(getComputedStyle(node).lineHeight)));
+    const losses = () => [...rows(), ...pictures.map(picture => -picture.getBoundingClientRect().width)];
+    const before = losses();
+    for (const size of GROWN) {
+      this.set('--nlm-grow', size);
+      if (this.height(page) <= (pictures.length ? 1 : 0.85) * this.room && losses().every((loss, i) => loss <= before[i] + 0.02 * Math.abs(before[i]))) return;
+    }
+    this.set('--nlm-grow', 1);
   }
 
   height(page) {
     const boxes = page.map(leaf => leaf.node.getBoundingClientRect());
     return Math.max(...boxes.map(box => box.bottom)) - Math.min(...boxes.map(box => box.top));
-  }
-
-  fit(page) {
-    if (!page.some(leaf => leaf.picture)) return this.zoom(KEEP * this.scale);
-    let [low, high] = [SMALLEST * this.scale, LARGEST * this.scale];
-    const fits = zoom => {
-      this.zoom(zoom);
-      return this.height(page) <= this.room;
-    };
-    if (fits(high)) return undefined;
-    for (let i = 0; i < 7; i++) {
-      const middle = (low + high) / 2;
-      if (fits(middle)) low = middle;
-      else high = middle;
-    }
-    return this.zoom(low);
   }
 
   sizes() {
@@ -237,12 +384,11 @@ export class Pages {
   clear() {
     const { notebook } = this.slides;
     const shown = new Set(this.slides.shownCells());
-    notebook.node.querySelectorAll('.nlm-spare').forEach(node => node.classList.remove('nlm-spare'));
-    notebook.node.querySelectorAll('.nlm-off').forEach(node => node.classList.remove('nlm-off'));
-    notebook.node.querySelectorAll('.nlm-strip').forEach(node => {
-      node.classList.remove('nlm-strip');
-      node.scrollTop = 0;
-    });
+    for (const name of ['spare', 'off', 'strip', 'beside', 'pictured'])
+      document.querySelectorAll(`.nlm-${name}`).forEach(node => {
+        node.classList.remove(`nlm-${name}`);
+        if (name === 'strip') node.scrollTop = 0;
+      });
     notebook.widgets.forEach((cell, index) => cell.toggleClass('nlm-shown', shown.has(index)));
   }
 }
