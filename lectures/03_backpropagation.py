@@ -391,7 +391,7 @@ show.predict(
 # > **Ask yourself.** In the neuron above $\sigma$ = 0.73<!--[[neuron.data:.2f]]-->. What does the single node send back for an upstream gradient of 1? Does
 # > $w_0$ get the same gradient as before?
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 as_one = evaluate(
     "w0 = 2; x0 = -1; w1 = -3; x1 = -2; w2 = -3; a = w0*x0 + w1*x1 + w2; f = sigmoid(a)"
 )

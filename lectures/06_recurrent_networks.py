@@ -353,7 +353,7 @@ def written(model, letters_to_write=150):
     return own_chars.decode(tokens[0].tolist())
 
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 before = written(rnn, 60)
 curve = widgets.TrainingCurve("loss in nats per character")
 display(curve)

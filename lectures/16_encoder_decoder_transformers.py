@@ -391,7 +391,7 @@ show.predict(
 # Two mistakes are famous. You *forget to shift*, so each position reads the very word that it must predict. Or you *forget the mask*, so each position
 # sees the next one, which reads that word. We train the same model correctly and with each of the two mistakes, for 250 steps each.
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 ways = {
     "shifted and masked": {},
     "not shifted": {"shifted": False},

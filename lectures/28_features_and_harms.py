@@ -526,7 +526,7 @@ print("\nlimits:", cards[0]["limits"])
 #
 # **What a model writes does not show all that it has learned. Before you interpret a number, compare it with a control.**
 #
-# In the assignment [`features.ipynb`](../exercises/features/features.ipynb) you build such an audit. In the project [`project_controls.ipynb`](../exercises/project_controls/project_controls.ipynb) you find a control that a claim of lectures 25 to 28 lacks.
+# In the assignment [`features.ipynb`](../exercises/features/features.ipynb) you build such an audit. In the project [`project_controls.ipynb`](../exercises/project_controls/project_controls.ipynb) you find a control that a claim of lectures [25](25_checked_rewards.ipynb) to [28](28_features_and_harms.ipynb) lacks.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *3 minutes. Let the room name, for each section, the sentence that we would have written without the control.*
