@@ -681,7 +681,9 @@ layer_norm, batch_norm = (
     paired(everything[f"He, {norm}"], everything["He, no norm"])
     for norm in ("LayerNorm", "BatchNorm")
 )
-with_skips = paired(everything["He, LayerNorm, residual"], everything["0.01, LayerNorm, residual"])
+with_skips = paired(
+    everything["He, LayerNorm, residual"], everything["0.01, LayerNorm, residual"]
+)
 compared(everything, 2.0, 3.5, "Test loss of 20 layers by initialisation and normalisation")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}

@@ -108,9 +108,9 @@ def tuned(name: str, model: Any) -> tuple[Any, Any]:
     if name not in known:
         raise ValueError(f"name must be one of {', '.join(known)}, got {name!r}")
     card, file = known[name], FOLDER / f"{name}.safetensors"
-    content, copied, n = _content(file, card), copy.deepcopy(model), len(model.layers)
-    last = tuple(f"layers.{i}." for i in range(n - card["layers"], n))
-    adapter = LoRA(copied, card["rank"], where=lambda matrix: matrix.startswith(last))
+    content, copied = _content(file, card), copy.deepcopy(model)
+    places = tuple(f"layers.{card['first'] + i}." for i in range(card["layers"]))
+    adapter = LoRA(copied, card["rank"], where=lambda matrix: matrix.startswith(places))
     _fill(adapter, content, file.name, card)
     return copied, adapter
 
@@ -170,8 +170,6 @@ def _fill(model: nn.Module, content: bytes, file: str, card: dict[str, Any]) -> 
     except SafetensorError as error:
         raise ValueError(f"{file} is no safetensors file ({error}). {_again(card)}") from None
     wanted = model.state_dict()
-    scales = {key: weights.pop(key) for key in list(weights) if key.endswith(".scale")}
-    weights |= {key.removesuffix(".scale"): weights[key.removesuffix(".scale")] * of for key, of in scales.items()}
     weights |= {
         alias: weights[other]
         for alias, other in card["weights"]["same_as"].items()

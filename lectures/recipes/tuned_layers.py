@@ -39,7 +39,7 @@ from nlmcore.metrics import mean_interval
 from nlmcore.training import cosine_schedule, fit
 from nlmcore.transfer import LoRA
 from nlmcore.transfer.tuning import Answers, Tail, conversation, pad, supervised_loss
-from safetensors.torch import load_file, save, save_file
+from safetensors.torch import save_file
 
 from lectures import FOLDER
 from lectures.recipes import conversations, resumable
@@ -271,6 +271,14 @@ def kindly(replies: list[str]) -> dict[str, list[float]]:
     return {name: shares([flags])["share"] for name, flags in found.items()}
 
 
+def finished(job: Job) -> dict[str, Any]:
+    """ValueError if it was not trained yet."""
+    run = read(job)
+    if run is None:
+        raise ValueError(f"{job.file.name} is missing; `python -m lectures.recipes.tuned_layers --hours 2` makes it")
+    return run
+
+
 def summary() -> dict[str, Any]:
     """Rows of `written`: kind of question -> share with its interval over questions, and one share per seed."""
     best = {place: rate for place in PLACES if (rate := rates_of(place)[1])}
@@ -278,15 +286,16 @@ def summary() -> dict[str, Any]:
     jobs |= {
         f"{place}, {WITHOUT}": [Job(place, seed, best[place], False) for seed in range(SEEDS)] for place in (LAST, MOST)
     }
-    runs = {"untuned": [read(Job(prompt="short message"))]}
-    runs |= {row: of for row, rows in jobs.items() if None not in (of := [read(job) for job in rows])}
+    prompted = {prompt: finished(Job(prompt=prompt)) for prompt in PROMPTS}
+    runs = {"untuned": [prompted["short message"]]}
+    runs |= {row: [finished(job) for job in of] for row, of in jobs.items() if all(job.file.exists() for job in of)}
     rows = {
         row: {kind: shares([run["written"][kind] for run in of]) for kind in of[0]["written"]}
         | {"plain": [run["plain"] for run in of], "parameters": of[0].get("parameters", 0)}
         for row, of in runs.items()
     }
-    replied = {prompt: read(Job(prompt=prompt))["replies"] for prompt in PROMPTS}
-    replied |= {f"tuned, {place}": runs[place][0]["replies"] for place in (LAST, MOST)}
+    replied = {prompt: run["replies"] for prompt, run in prompted.items()}
+    replied |= {f"tuned, {place}": runs[place][0]["replies"] for place in (LAST, MIDDLE)}
     asked = conversations.held_out(ASKED)
     shown = [i for kind in KINDS for i in [j for j, told in enumerate(asked) if told.kind == kind][:SHOWN]]
     return {
@@ -309,22 +318,20 @@ def more(one: str, other: str, kind: str, rows: dict[str, Any]) -> tuple[float, 
 
 
 def store() -> None:
-    """The first adapter of all layers but the first, for the lecture: a byte for each number, a scale for each matrix."""
-    rate = rates_of(MOST)[1]
-    file = CACHE / f"{Job(MOST, 0, rate or 0.0).file.stem}.safetensors"
+    """The first adapter in the middle, for the lecture."""
+    rate = rates_of(MIDDLE)[1]
+    file = CACHE / f"{Job(MIDDLE, 0, rate or 0.0).file.stem}.safetensors"
     if rate is None or not file.exists():
         print(f"no adapter was stored: {file.name} is not in the cache")
         return
-    content = {}
-    for name, value in load_file(file).items():
-        scale = value.float().abs().amax() / 127
-        content |= {name: (value / scale.clamp(min=1e-12)).round().to(torch.int8), f"{name}.scale": scale}
-    made = save(content)
-    (FOLDER / "checkpoints" / "house_style.safetensors").write_bytes(made)
+    content = file.read_bytes()
+    (FOLDER / "checkpoints" / "house_style.safetensors").write_bytes(content)
+    first, layers, rank = PLACES[MIDDLE]
     card = {
-        "rank": PLACES[MOST][2],
-        "layers": PLACES[MOST][1],
-        "weights": {"bytes": len(made), "sha256": hashlib.sha256(made).hexdigest(), "same_as": {}},
+        "rank": rank,
+        "first": first,
+        "layers": layers,
+        "weights": {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest(), "same_as": {}},
         "made_by": {"command": "python -m lectures.recipes.tuned_layers --hours 2"},
     }
     write_json(file_of("tuned_layers", "adapters"), {"house_style": card})

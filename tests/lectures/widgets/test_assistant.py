@@ -16,7 +16,7 @@ def shown(play: widgets.Live) -> str:
 def test_layers_show_what_was_stored() -> None:
     facts = tuned_layers.summary()
     play = widgets.habits_by_layers(facts)
-    for place in ("last 2", "all but the first"):
+    for place in ("2 in the middle", "all but the first"):
         play.controls["place"].value = place
         assert f"{100 * facts['written'][place]['refused']['share'][0]:.0f} %" in shown(play)
     play.controls["data"].value = ", without refusals"
