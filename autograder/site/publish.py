@@ -93,8 +93,7 @@ work on one, [install the course](../README.md) and open its notebook in Jupyter
 {listed}
 </div>
 
-No assignment belongs to {without}. Each ends with a part of code to change (*Now you*) and with questions and their
-answers (*Check yourself*).
+Each lecture also ends with a part of code to change (*Now you*) and with questions and their answers (*Check yourself*).
 """
 REAL_MODEL = " or for SmolLM2, [a real model](../autograder/site/llm.py) of 135 million parameters"
 SEARCH = """<h1>Search</h1>
@@ -351,13 +350,7 @@ def assignments(root: Path, table: str) -> str:
         listed.append(
             f"1. [{title}]({name}/{name}.ipynb)<br>{about[0].upper()}{about[1:]}. <small>{time}; {where}</small>\n"
         )
-    without = [
-        f"[{int(path.stem.partition('_')[0])} ({_title(path)})](../lectures/{path.name})"
-        for path in glossary.lectures(root)
-        if not re.search(rf"^\| `.*/{path.name}\)", table, re.M)
-    ]
-    last = f"lectures {', '.join(without[:-1])} and {without[-1]}"
-    return ASSIGNMENTS.format(count=len(rows) - 1, listed="".join(listed), without=last)
+    return ASSIGNMENTS.format(count=len(rows) - 1, listed="".join(listed))
 
 
 def _minutes(lecture: Path) -> int:

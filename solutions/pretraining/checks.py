@@ -40,7 +40,13 @@ HIDE = ask(
     main=at("two texts", batch=3, time=9),
     properties=[
         shapes(0.25),
-        values("where to guess", 1.25, at("a batch", batch=3, time=8), "guess"),
+        values(
+            "where to guess",
+            1.25,
+            at("a batch", batch=3, time=8),
+            at("all sizes equal", batch=6, time=6),
+            "guess",
+        ),
         values("what is read", 1.5, at("a batch", batch=3, time=8), "read"),
         values("nothing is padded", 0.25, at("all real", batch=2, time=7, padded=False)),
         values(
@@ -332,6 +338,7 @@ PROBE = ask(
             2.25,
             at("two classes", n=8, d=3, m=6, classes=2),
             at("three classes", n=7, d=5, m=4),
+            at("all sizes equal", n=2, d=6, m=5, classes=2),
             "scores",
         ),
         values(
@@ -562,7 +569,7 @@ ADAPTED = ask(
     main=at("rank 2", n=3, d_in=5, d_out=4, rank=2),
     properties=[
         shapes(0.25, name="an output, a matrix and a number"),
-        values("the output", 1.25, "output"),
+        values("the output", 1.25, at("all sizes equal", n=3, d_in=3, d_out=3, rank=3), "output"),
         values("the merged matrix", 1, "merged"),
         values("how many numbers are trained", 0.5, "trained"),
         values(
@@ -661,7 +668,7 @@ ADAPTER_SLOPES = question(
     numpy=True,
     properties=[
         shapes(0.25, name="the shapes of A, B and X"),
-        values("the slopes in A", 1, "of_a"),
+        values("the slopes in A", 1, at("all sizes equal", n=3, d_in=3, d_out=3, rank=3), "of_a"),
         values("the slopes in B", 1, "of_b"),
         values("the slopes in the input", 1.25, "of_x"),
         values("at the start, odd sizes", 0.5, at("B = 0", n=3, d_in=5, d_out=4, rank=2, started=False), ODD),

@@ -179,7 +179,7 @@ else:
 # - **Targets**: $y$ is 1 for the class of the vector and 0 for the others; $\bar y$ is the mean over the training vectors.
 # - **Fit** the weights that minimise the squared errors and cost $\lambda$ for their size, as means over the training vectors:
 #
-# $$\frac{1}{n} \sum_i \lVert V^\top z_i + \bar y - y_i \rVert^2 + \lambda \lVert V \rVert^2 \quad\Longrightarrow\quad \Big(\frac{1}{n} Z^\top Z + \lambda I\Big)\, V = \frac{1}{n} Z^\top Y .$$
+# $$\frac{1}{n} \sum_i \lVert V^\top z_i + \bar y - y_i \rVert^2 + \lambda \lVert V \rVert^2 \quad\text{so}\quad \Big(\frac{1}{n} Z^\top Z + \lambda I\Big)\, V = \frac{1}{n} Z^\top Y .$$
 #
 # - **Score** a new vector $h'$: standardise it *in the same way*, then $V^\top z' + \bar y$. The answer is the class with the highest score.
 #

@@ -54,7 +54,11 @@ def test_three_extracts_have_figures_of_stored_results(name: str) -> None:
     cells = jupytext.read(ROOT / "solutions" / name / f"{name}.py").cells
     (source,) = (cell.source for cell in cells if "examples(" in cell.source and "import" not in cell.source)
     space: dict[str, object] = {"examples": lambda **given: space.update(made=given)}
-    exec("from lectures import stored\nfrom lectures.projects import compared\n" + source, space)
+    exec(
+        "from lectures import stored\nfrom lectures.projects import compared\nfrom lectures.recipes import tuned_layers\n"
+        + source,
+        space,
+    )
     reports = space["made"]
     assert list(reports) == ["good", "middling", "poor"]  # type: ignore[call-overload]
     typed = re.findall(r"\d+\.\d{2,}", re.sub(r"\{.*?\}", "", source))
