@@ -1006,11 +1006,11 @@ show.predict(
 #   the window has 1,350,664<!--[[untied_window:,]]-->.
 # - Do the tied embeddings decide? We trained smaller networks of both kinds with equal first embeddings, each at its own best rate, with
 #   five seeds (`python -m lectures.recipes tied`). With two tables in both, the convolutions are ahead by 0.111<!--[[tied["lower"]["untied"]["mean"]:.3f]]--> ± 0.006<!--[[tied["lower"]["untied"]["half"]:.3f]]--> nats per word; with one
-#   table in both, by 0.067<!--[[tied["lower"]["tied"]["mean"]:.3f]]--> ± 0.009<!--[[tied["lower"]["tied"]["half"]:.3f]]--><!--[[? all(of["mean"] > of["half"] for of in tied["lower"].values())]]-->. So at this size they lead in either form.
+#   table in both, by 0.067<!--[[tied["lower"]["tied"]["mean"]:.3f]]--> ± 0.009<!--[[tied["lower"]["tied"]["half"]:.3f]]--><!--[[? all(of["mean"] > of["half"] for of in tied["lower"].values())]]-->. So they lead in either form, with more parameters.
 # </details>
 #
 # A window must know the order of its words, above all which one is last<!--[[? harmed[3] == max(harmed)]]-->. The convolutions lead, but they differ from the
-# windows in four more things: shared weights, a larger receptive field, gates and residual connections. We did not test which of them made
+# windows in more things: size, depth, shared weights, a larger receptive field, gates and residual connections. We did not test which of them made
 # the difference.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}

@@ -589,7 +589,7 @@ for initial, by in again.items():
 # **With 12 layers and 250 steps pre-norm learns at all three rates, and post-norm only at some of them.** We do not know why.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **One more norm.** Many models of today also normalise queries and keys, so that no score can grow without bound. This is **QK-norm** (Henry et al. 2020; Dehghani et al. 2023). We trained a model of two layers with and without it, at four learning rates and with five seeds each, from the same first weights
+# **One more norm.** Many models of today also normalise queries and keys, so that a score can grow only through a learned gain. This is **QK-norm** (Henry et al. 2020; Dehghani et al. 2023). We trained a model of two layers with and without it, at four learning rates and with five seeds each, from the same first weights
 # (`python -m lectures.recipes qk_norm`).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}

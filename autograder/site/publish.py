@@ -93,7 +93,8 @@ work on one, [install the course](../README.md) and open its notebook in Jupyter
 {listed}
 </div>
 
-Each lecture also ends with a part of code to change (*Now you*) and with questions and their answers (*Check yourself*).
+Each lecture also ends with a part of code to change (*Now you*) and with questions and their answers (*Check
+yourself*).
 """
 REAL_MODEL = " or for SmolLM2, [a real model](../autograder/site/llm.py) of 135 million parameters"
 SEARCH = """<h1>Search</h1>

@@ -24,8 +24,8 @@ from typing import Any
 
 from tornado.httpclient import AsyncHTTPClient, HTTPClientError
 
-from autograder.extras.desk import trial
 from autograder.extras.desk import receipts as handed_in
+from autograder.extras.desk import trial
 from autograder.extras.desk.ledger import Ledger, Spent
 from autograder.grading.course import Course
 from autograder.grading.seeds import course_secret, keyed
