@@ -127,7 +127,7 @@ class Wrong(nn.Module):
     [
         (torch.zeros(3, 3, V), TypeError, "model.hidden_states must return"),
         ((None, None), ValueError, "vectors of shape .* got NoneType"),
-        ((torch.zeros(3, 2, V), None), ValueError, "got shape"),
+        ((torch.zeros(3, 2, V), None), ValueError, "must give vectors of shape"),
         ((torch.zeros(3, 3, V + 1), None), ValueError, "logits of shape"),
     ],
 )
