@@ -2,10 +2,9 @@
 
     Adam           one rate for all parameters
     Muon           Muon for the matrices between the layers, Adam at its best rate for the rest
-    Adam, longer   four times as many steps, which take about as long as Muon's
     equal length   as Muon, but the step of a matrix is its momentum, scaled to the length of Muon's step
 
-What lies between Muon and "equal length" is the orthogonalisation. The first seed chooses the rate of each row on dev plays,
+What lies between the last two rows is the orthogonalisation. The first seed chooses the rate of each row on dev plays,
 from rates of which a worse one lies on each side of the best.
 """
 
@@ -24,7 +23,7 @@ from lectures.recipes.resumable import bracketed
 from lectures.recipes.run import Run, recipe
 from lectures.recipes.small_network import BATCH, SEEDS, Data, data, loss_of, network, train
 
-DEPTH, STEPS, LONGER, WARM_UP, FACTOR = 3, 500, 2_000, 50, 3.0
+DEPTH, STEPS, WARM_UP, FACTOR = 3, 500, 50, 3.0
 Optimiser = Callable[..., torch.optim.Optimizer]
 
 
@@ -57,11 +56,16 @@ ROWS: dict[str, tuple[Optimiser, float]] = {
 """Row -> its optimiser, and the rate around which others are tried."""
 
 
+<<<<<<< ours
 def trained(run: Run, found: Data, row: str, seed: int, rate: float, rest: float, steps: int = STEPS) -> dict[str, Any]:
     steps = run.size(steps, 4)
+=======
+def trained(run: Run, found: Data, row: str, seed: int, rate: float, rest: float) -> dict[str, Any]:
+    steps = run.size(STEPS, 4)
+>>>>>>> theirs
     return train(
         run,
-        f"{row}, {rate:g}, {rest:g}" + (f", {steps} steps" if steps > STEPS else ""),
+        f"{row}, {rate:g}, {rest:g}",
         seed,
         found,
         steps=steps,
@@ -125,9 +129,6 @@ def cook(run: Run) -> None:
             "curve": [one["curve"]["dev"] for one in runs],
             "seconds": run.kept(f"seconds {row}", partial(seconds_per_step, run, found, row)),
         }
-    own = rows["Adam"]["rate"]
-    longer = [trained(run, found, "Adam", seed, own, own, LONGER) for seed in range(run.size(SEEDS, 2))]
-    rows["Adam, longer"] = {"rate": own, "test": [one["test"] for one in longer]}
     tests, layout = paired(rows["Muon"]["test"], {row: of["test"] for row, of in rows.items() if row != "Muon"})
     run.save_result(
         "muon",
@@ -137,8 +138,7 @@ def cook(run: Run) -> None:
             f" {STEPS} steps of {BATCH}, cosine after {WARM_UP} steps of warm-up; rates bracketed on dev plays with the"
             " first seed",
             "split": found.split,
-            "steps": STEPS,
-            "steps of the longer training": LONGER,
+            "steps": run.size(STEPS, 4),
             "depth": DEPTH,
             "rate of the rest": rest,
             "rows": rows,
