@@ -56,13 +56,8 @@ ROWS: dict[str, tuple[Optimiser, float]] = {
 """Row -> its optimiser, and the rate around which others are tried."""
 
 
-<<<<<<< ours
-def trained(run: Run, found: Data, row: str, seed: int, rate: float, rest: float, steps: int = STEPS) -> dict[str, Any]:
-    steps = run.size(steps, 4)
-=======
 def trained(run: Run, found: Data, row: str, seed: int, rate: float, rest: float) -> dict[str, Any]:
     steps = run.size(STEPS, 4)
->>>>>>> theirs
     return train(
         run,
         f"{row}, {rate:g}, {rest:g}",
