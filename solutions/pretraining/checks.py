@@ -569,7 +569,7 @@ ADAPTED = ask(
     main=at("rank 2", n=3, d_in=5, d_out=4, rank=2),
     properties=[
         shapes(0.25, name="an output, a matrix and a number"),
-        values("the output", 1.25, at("all sizes equal", n=3, d_in=3, d_out=3, rank=3), "output"),
+        values("the output", 1.25, at("all sizes equal", n=3, d_in=3, d_out=3, rank=3, alpha=2.0), "output"),
         values("the merged matrix", 1, "merged"),
         values("how many numbers are trained", 0.5, "trained"),
         values(
@@ -668,7 +668,7 @@ ADAPTER_SLOPES = question(
     numpy=True,
     properties=[
         shapes(0.25, name="the shapes of A, B and X"),
-        values("the slopes in A", 1, at("all sizes equal", n=3, d_in=3, d_out=3, rank=3), "of_a"),
+        values("the slopes in A", 1, at("all sizes equal", n=3, d_in=3, d_out=3, rank=3, alpha=2.0), "of_a"),
         values("the slopes in B", 1, "of_b"),
         values("the slopes in the input", 1.25, "of_x"),
         values("at the start, odd sizes", 0.5, at("B = 0", n=3, d_in=5, d_out=4, rank=2, started=False), ODD),
