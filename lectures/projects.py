@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from nlmcore.metrics import mean_interval
+from lectures.recipes.experiment import gap
 
 RUNS = Path("runs.json")
 
@@ -32,7 +32,7 @@ def compared(first: Sequence[float], second: Sequence[float]) -> str:
         raise ValueError(
             f"compared: both sides need the same seeds, two or more; got {len(first)} and {len(second)}"
         )
-    mean, half = mean_interval([b - a for a, b in zip(first, second, strict=True)])
+    mean, half = gap(second, first)
     return f"{mean:+.3f} ± {half:.3f} ({len(first)} pairs)"
 
 

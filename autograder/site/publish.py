@@ -194,7 +194,7 @@ class Site:
         if to == "index.html":
             text = contents(self.root, text, self.has(llm.PAGE)) + self.translated()
         if to == "exercises/index.html":
-            text = assignments(self.root, text)
+            text = assignments(text)
         if to == "install.html":
             parts = (("You need Python", "**As an instructor.**"), ("### Without make", "## Licence"))
             kept = (text[text.index(start) : text.index(end)] for start, end in parts)
@@ -338,7 +338,7 @@ def contents(root: Path, table: str, real: bool) -> str:
     return told
 
 
-def assignments(root: Path, table: str) -> str:
+def assignments(table: str) -> str:
     """The page of the assignments in Markdown, from the rows of their table: | `name` | lectures | content | time |."""
     rows = re.findall(r"^\| `(\w+)` \| (.+?) \| (.+) \| (.+?) \|$", table, re.M)
     listed = []

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from statistics import mean
 from typing import Any
 
+from nlmcore.metrics import mean_interval
 from nlmcore.metrics.significance import against, summary
 from torch import Tensor, nn
 
@@ -149,6 +150,11 @@ def best_rate(
 def stretches(losses: Sequence[float], size: int, digits: int = 4) -> list[float]:
     """Means of so many losses each."""
     return [round(mean(losses[i : i + size]), digits) for i in range(0, len(losses), size)]
+
+
+def gap(one: Sequence[float], other: Sequence[float]) -> tuple[float, float]:
+    """One less the other, seed by seed: the mean, and half of its 95 % interval."""
+    return mean_interval([a - b for a, b in zip(one, other, strict=True)])
 
 
 def differences(baseline: Sequence[float], rows: Mapping[str, Sequence[float]]) -> dict[str, dict[str, float]]:

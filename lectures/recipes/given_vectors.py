@@ -19,13 +19,13 @@ from typing import Any
 import torch
 from nlmcore.corpora import load
 from nlmcore.feedforward import FeedForwardLM
-from nlmcore.metrics import mean_interval, perplexity
+from nlmcore.metrics import perplexity
 from nlmcore.ngram import NGramLM
 from nlmcore.pretrained import minilm
 from nlmcore.tokens import WordTokenizer
 from torch import Tensor
 
-from lectures.recipes.experiment import best_rate
+from lectures.recipes.experiment import best_rate, gap
 from lectures.recipes.run import Run, recipe
 from lectures.recipes.texts import Stream, as_document
 
@@ -109,8 +109,8 @@ def cook(run: Run) -> None:
         floors[f"{order}-gram"] = round(nats.mean().exp().item(), 2)
     saved = {}
     for row in ("given", "shuffled"):
-        pairs = zip(rows[row]["test"], rows["random"]["test"], strict=True)
-        saved[row] = [round(x, 4) for x in mean_interval([math.log(a / b) for a, b in pairs])]
+        both = [[math.log(x) for x in rows[each]["test"]] for each in (row, "random")]
+        saved[row] = [round(x, 4) for x in gap(*both)]
     run.save_result(
         "given_vectors",
         {

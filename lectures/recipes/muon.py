@@ -19,7 +19,7 @@ from nlmcore.training import Muon, cosine_schedule, orthogonalised
 from torch import Tensor, nn
 
 from lectures.recipes.experiment import said
-from lectures.recipes.resumable import bracketed
+from lectures.recipes.experiment import best_rate
 from lectures.recipes.run import Run, recipe
 from lectures.recipes.small_network import BATCH, SEEDS, Data, data, loss_of, network, train
 
@@ -71,21 +71,9 @@ def trained(run: Run, found: Data, row: str, seed: int, rate: float, rest: float
     )
 
 
-def best_rate(run: Run, found: Data, row: str, rest: float | None) -> tuple[float, dict[str, Any]]:
-    """The rate that is best with the first seed, and the dev loss of all that were tried. rest: None is the same rate."""
-    first = ROWS[row][1]
-    if run.quick:
-        return first, {}
-    tried: dict[float, Any] = {}
-
-    def dev(rate: float) -> float:
-        if rate not in tried:
-            tried[rate] = trained(run, found, row, 0, rate, rest or rate)["dev"]
-        return float("inf") if tried[rate] is None else float(tried[rate])
-
-    _, chosen = bracketed([float(f"{first * by:.2g}") for by in (1 / FACTOR, 1, FACTOR)], dev, FACTOR)
-    assert chosen is not None
-    return chosen, {f"{rate:g}": loss for rate, loss in sorted(tried.items())}
+def of_first_seed(run: Run, found: Data, row: str, rest: float | None, rate: float) -> dict[str, Any]:
+    """rest: None is the same rate."""
+    return trained(run, found, row, 0, rate, rest or rate)
 
 
 def seconds_per_step(run: Run, found: Data, row: str) -> dict[str, float]:
@@ -114,12 +102,14 @@ def cook(run: Run) -> None:
     rows: dict[str, dict[str, Any]] = {}
     rest = None
     for row in ROWS:
-        rate, tried = best_rate(run, found, row, rest)
+        first = ROWS[row][1]
+        rates = [float(f"{first * by:.2g}") for by in run.size((1 / FACTOR, 1, FACTOR), (1,))]
+        rate, tried = best_rate(rates, partial(of_first_seed, run, found, row, rest))
         rest = rest or rate  # Adam's, which is first
         runs = [trained(run, found, row, seed, rate, rest) for seed in range(run.size(SEEDS, 2))]
         rows[row] = {
             "rate": rate,
-            "tried": tried,
+            "tried": {f"{each:g}": of["dev"] for each, of in sorted(tried.items())},
             "test": [one["test"] for one in runs],
             "curve": [one["curve"]["dev"] for one in runs],
             "seconds": run.kept(f"seconds {row}", partial(seconds_per_step, run, found, row)),

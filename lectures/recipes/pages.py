@@ -6,7 +6,7 @@ Where no row of data describes a table, a function of the result makes it.
 import html
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import mean, stdev
@@ -184,11 +184,17 @@ def cache_cost(result: Result) -> str:
     return table(["tokens", *head, "MB of the cache"], rows)
 
 
+def jobs(runs: Iterable[Any], *fields: str) -> dict[tuple[Any, ...], list[Any]]:
+    """The runs whose jobs agree in these fields, together: one per seed."""
+    found: dict[tuple[Any, ...], list[Any]] = {}
+    for run in runs:
+        found.setdefault(tuple(run["job"][field] for field in fields), []).append(run)
+    return found
+
+
 def stacks(result: Result) -> str:
     """Every row, length and rate with its seeds; what another text's context costs."""
-    kinds: dict[tuple[Any, ...], list[Any]] = {}
-    for run in result["runs"]:
-        kinds.setdefault((run["job"]["steps"], run["job"]["row"], run["job"]["rate"]), []).append(run)
+    kinds = jobs(result["runs"], "steps", "row", "rate")
     rows = [
         [
             row,
@@ -205,20 +211,16 @@ def stacks(result: Result) -> str:
 
 def tuned(result: Result) -> str:
     """Every place and rate with its seeds: percent of the held-out answers that are written letter by letter."""
-    kinds: dict[tuple[Any, ...], list[Any]] = {}
-    for run in result["runs"]:
-        job = run["job"]
-        if not job["prompt"]:
-            kinds.setdefault((job["place"], not job["refusals"], job["rate"]), []).append(run)
+    kinds = jobs((run for run in result["runs"] if not run["job"]["prompt"]), "place", "refusals", "rate")
     counted = list(next(iter(kinds.values()))[0]["written"])
     rows = [
         [
-            place + (", without refusals" if bold else ""),
+            place + ("" if refusals else ", without refusals"),
             f"{rate:g}",
             *(words("{0!e:.0f}", [100 * mean(run["written"][kind]) for run in runs]) for kind in counted),
             words("{0!e:.2f}", [run["plain"] for run in runs]),
         ]
-        for (place, bold, rate), runs in sorted(kinds.items())
+        for (place, refusals, rate), runs in sorted(kinds.items(), key=lambda of: (of[0][0], not of[0][1], of[0][2]))
     ]
     return table(["layers", "rate", *counted, "nats per token of plain text"], rows)
 

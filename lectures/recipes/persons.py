@@ -18,12 +18,11 @@ from collections import Counter
 from functools import partial
 
 from nlmcore.corpora import load
-from nlmcore.metrics import mean_interval
 from nlmcore.recurrent import SequenceTagger
 from nlmcore.tokens import WordTokenizer
 from torch import nn
 
-from lectures.recipes.experiment import Experiment, Setting, Task, said
+from lectures.recipes.experiment import Experiment, Setting, Task, gap, said
 from lectures.recipes.restore import NAMES, TaggedBatches, f1, ids, tag, tagging_loss
 from lectures.recipes.restore_marks import MARKS, Piece, core, pieces
 from lectures.recipes.run import Run, recipe
@@ -141,7 +140,7 @@ def cook(run: Run) -> None:
     experiment = Experiment(run, task, SETTING)
     trained = {row: experiment.at_best_rate(row, build) for row, build in rows.items()}
     before, both = trained.values()
-    gain, half = mean_interval([a - b for a, b in zip(both["f1"], before["f1"], strict=True)])
+    gain, half = gap(both["f1"], before["f1"])
     names = [core(word) for piece in test for word, label in zip(*piece, strict=True) if label]
     run.save_result(
         "persons",

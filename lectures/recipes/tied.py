@@ -15,13 +15,13 @@ from typing import Any
 import torch
 from nlmcore.convolutional import ConvLM
 from nlmcore.feedforward import FeedForwardLM
-from nlmcore.metrics import mean_interval, perplexity
+from nlmcore.metrics import perplexity
 from nlmcore.ngram import NGramLM
 from nlmcore.tokens import WordTokenizer
 from nlmcore.training import next_token_loss
 from torch import Tensor, nn
 
-from lectures.recipes.experiment import Experiment, Setting, Task, said
+from lectures.recipes.experiment import Experiment, Setting, Task, gap, said
 from lectures.recipes.perplexity import BATCH, TIME
 from lectures.recipes.run import Run, recipe
 from lectures.recipes.texts import Stream, as_document, in_rows, plays
@@ -72,8 +72,8 @@ def cook(run: Run) -> None:
     found = {row: experiment.at_best_rate(row, build) for row, build in rows.items()}
     lower = {}
     for form in ("untied", "tied"):
-        pairs = zip(found[f"convolutions, {form}"]["test"], found[f"window, {form}"]["test"], strict=True)
-        value, half = mean_interval([math.log(b / a) for a, b in pairs])
+        nats = [[math.log(x) for x in found[f"{kind}, {form}"]["test"]] for kind in KINDS]
+        value, half = gap(*nats)
         lower[form] = {"mean": round(value, 4), "half": round(half, 4)}
     run.save_result(
         "tied",

@@ -35,7 +35,6 @@ from typing import Any
 
 import torch
 from nlmcore.corpora import load
-from nlmcore.metrics import mean_interval
 from nlmcore.training import cosine_schedule, fit
 from nlmcore.transfer import LoRA
 from nlmcore.transfer.tuning import Answers, Tail, conversation, pad, supervised_loss
@@ -44,6 +43,7 @@ from safetensors.torch import save_file
 from lectures import FOLDER
 from lectures.recipes import conversations, resumable
 from lectures.recipes.conversations import EXAMPLES, MISSING, RULES, SYSTEM, Told, messages
+from lectures.recipes.experiment import gap
 from lectures.recipes.resumable import bracketed, file_of, read
 from lectures.recipes.run import load_smollm2, parameters, write_json
 from lectures.recipes.tuned import in_batches, replies, shares, shuffled, text_passages, written
@@ -299,8 +299,6 @@ def summary() -> dict[str, Any]:
     asked = conversations.held_out(ASKED)
     shown = [i for kind in KINDS for i in [j for j, told in enumerate(asked) if told.kind == kind][:SHOWN]]
     return {
-        "rates": best,
-        "tried": {place: rates_of(place)[0] for place in best},
         "written": rows,
         "read": {name: kindly(of) for name, of in replied.items()},
         "transcripts": [
@@ -313,8 +311,7 @@ def summary() -> dict[str, Any]:
 
 def more(one: str, other: str, kind: str, rows: dict[str, Any]) -> tuple[float, float]:
     """By how much the share of `one` is above that of `other`, seed by seed, and half its 95 % interval."""
-    pairs = zip(rows[one][kind]["seeds"], rows[other][kind]["seeds"], strict=True)
-    return mean_interval([a - b for a, b in pairs])
+    return gap(rows[one][kind]["seeds"], rows[other][kind]["seeds"])
 
 
 def store() -> None:

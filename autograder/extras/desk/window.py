@@ -24,8 +24,7 @@ from typing import Any
 
 from tornado.httpclient import AsyncHTTPClient, HTTPClientError
 
-from autograder.extras.desk import receipts as handed_in
-from autograder.extras.desk import trial
+from autograder.extras.desk import receipts, trial
 from autograder.extras.desk.ledger import Ledger, Spent
 from autograder.grading.course import Course
 from autograder.grading.seeds import course_secret, keyed
@@ -150,9 +149,9 @@ class Window:
         """The receipt. Raises NoSuch, OSError."""
 
         def work() -> dict[str, Any]:
-            assignment = handed_in.assignment_of(self.course, self.assignments, name)
+            assignment = receipts.assignment_of(self.course, self.assignments, name)
             earlier = self.ledger.receipts(assignment, student)
-            made = handed_in.take(self.course, assignment, student, name, notebook, self.ledger.now(), earlier)
+            made = receipts.take(self.course, assignment, student, name, notebook, self.ledger.now(), earlier)
             self.ledger.keep(made)
             return made
 
@@ -234,11 +233,11 @@ class Desk(serving.Handler):
             print(f"{student}, handing in: {fault}", flush=True)
             return self.refuse(500, "Not handed in, and not by your fault. Try again, and tell your instructor.")
 
-    def show(self, receipts: list[dict[str, Any]]) -> None:
-        said = [line for receipt in receipts for line in handed_in.in_words(receipt)] or ["Nothing is handed in yet."]
+    def show(self, found: list[dict[str, Any]]) -> None:
+        said = [line for receipt in found for line in receipts.in_words(receipt)] or ["Nothing is handed in yet."]
         if self._wants_page():
             return self.page(said)
-        self.finish({"receipts": receipts, "said": said})
+        self.finish({"receipts": found, "said": said})
         return None
 
     def refuse(self, status: int, words: str) -> None:

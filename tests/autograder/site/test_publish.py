@@ -152,9 +152,7 @@ def test_each_assignment_is_linked_where_a_student_looks_for_it(unexecuted: Path
     page = (unexecuted / "exercises" / "index.html").read_text(encoding="utf-8")
     for folder in BUILT:
         assert f'<a href="{folder.name}/{folder.name}.html">' in page
-    rows = re.findall(
-        r"^1\. \[.*\]\((\w+)/", publish.assignments(ROOT, (ROOT / "exercises/README.md").read_text()), re.M
-    )
+    rows = re.findall(r"^1\. \[.*\]\((\w+)/", publish.assignments((ROOT / "exercises/README.md").read_text()), re.M)
     assert sorted(rows) == sorted(path.stem for path in ROOT.glob("solutions/*/*.py") if path.stem == path.parent.name)
     assert "make build" not in page
 
