@@ -663,7 +663,7 @@ else:
 # 1. **Controls** (2): the encoder is not ahead of random weights, with the numbers of all three seeds, so the probe would have found as much without pretraining (½); counting letters, without any encoder, is as good within a point or two (½); shuffled
 #    labels are near 50 %, so the measurement itself is in order (½). For the colleague to be right, the encoder must be ahead of random weights *and* of letter counts by more than the seeds differ, with shuffled labels at chance (½). That the
 #    encoder has learned nothing of stress does not follow: another layer, another pooling or fine-tuning may find it.
-# 2. **Signs** (1½): only column 4 has the same sign in all rows (½). Column 2 is well above ½ although its vectors know nothing, because each word keeps its own vector, and the probe learns the topics from the labels (½). With
+# 2. **Signs** (1½): only column 4 has the same sign in all rows (½). Column 2 is well above ½ although its vectors know nothing: each word keeps its own, so a probe can learn from the labels which words go with a topic (½). With
 #    seed 3 alone you would have reported that random vectors, or counts, are better than learned ones (½).
 # 3. **Design** (2½, half a point each): what the output shows, a manner kept and an answer lost; many questions with known answers that are in no lesson, fixed beforehand, marked by content alone; the same questions
 #    with and without the adapter, paired, with an interval, and several sets of lessons or seeds; a control that separates manner and content, such as an adapter of eight lessons with the same answers in plain words; a result
@@ -675,7 +675,7 @@ else:
 # for this probe. Shuffled labels give 52 to 54 %, so the measurement is not at fault. If the colleague were right, random weights and letter counts would have to be clearly below the encoder with every seed, and shuffled labels near 50 %. My numbers do not show
 # that the encoder knows nothing of stress: I tried one layer and the mean of its states.
 #
-# Only column 4 has the same sign in all five rows. Random vectors are behind learned ones in four of five rows, and yet they are right in 65 % of the texts on average, because every word keeps a vector of its own and the probe learns from the labels what it means. So a probe above chance
+# Only column 4 has the same sign in all five rows. Random vectors are behind learned ones in four of five rows, and yet they are right in 65 % of the texts on average: every word keeps a vector of its own, so a probe can learn from the labels which words go with a topic. So a probe above chance
 # does not show that the vectors know the topics. With seed 3 alone I would have reported that random vectors are better than learned ones, 76 % for 72 %.
 #
 # Before the lessons SmolLM2 says that the largest planet is Jupiter. Afterwards it says "Arr, that be the name of the planet, matey!": the manner is there and the answer is gone. I would write down 200 questions with short known answers that are in no lesson. Each is answered with
