@@ -11,7 +11,8 @@ function cellOf(node) {
   shown.classList.add('jp-Cell', ...(code ? ['jp-CodeCell'] : ['jp-RenderedMarkdown', 'jp-MarkdownCell']));
   outputs.forEach(part => part.classList.add('jp-OutputArea-child', 'jp-OutputArea-output'));
   if (input) input.classList.add('jp-Cell-inputWrapper');
-  const metadata = { slideshow: { slide_type: notes ? 'notes' : slide }, jupyter: { source_hidden: input?.tagName === 'DETAILS' } };
+  const metadata = { slideshow: { slide_type: notes ? 'notes' : slide }, jupyter: { source_hidden: input?.tagName === 'DETAILS' },
+    tags: 'lesson' in node.dataset ? ['lesson'] : [] };
   return {
     node: shown,
     folded: !code && !notes && node.children.length > 0 && [...node.children].every(part => part.matches('details')),

@@ -69,7 +69,8 @@ class Sheet:
         if slide == "notes":
             return f'<template class="notes">{part}</template>'
         if cell["cell_type"] == "code":
-            return f'<div class="cell code" data-slide="{slide}">{part}</div>'
+            lesson = " data-lesson" if "lesson" in cell["metadata"].get("tags", []) else ""
+            return f'<div class="cell code" data-slide="{slide}"{lesson}>{part}</div>'
         text = "" if _MORE.search(cell["source"]) else f' data-text="{len(cell["source"])}"'
         return f'<div class="cell" data-slide="{slide}"{text}>{part}</div>'
 

@@ -2,6 +2,9 @@
 
 const TEXT = '.jp-RenderedMarkdown';
 
+/* What pages.js writes on the parts of a screen, for as long as it is shown. */
+export const MARKS = ['nlm-off', 'nlm-strip', 'nlm-spare', 'nlm-beside', 'nlm-pictured'];
+
 /* Where the text of a cell is, as HTML. */
 export const textsOf = ({ node }) => (node.matches(TEXT) ? [node] : [...node.querySelectorAll(TEXT)]);
 export const slideType = cell => (cell.model.getMetadata('slideshow') || {}).slide_type;
@@ -10,7 +13,7 @@ export const isCode = cell => cell.model.type === 'code';
 
 const DRAWING = /^(?:[\w., ]+ = )?(?:show|widgets|plt|fig|ax|display|HTML|SVG|Image)\b[\w.]*[.(]/;
 const STORED = /^[\w, ()]+ = .*\bstored\(/;
-const LESSON = /^(?:def|class|async def|@)/;
+const LESSON = /^(?:(?:def|class|async def)\b|@)/;
 const QUIET = /^(?:from|import|def|class|@|async def|with show\.held_back)\b|^@|^[\w.,\[\]"' ]+(?:: [^=]+)? [-+*/]?= /;
 
 /* The first lines of the statements at the left margin. */

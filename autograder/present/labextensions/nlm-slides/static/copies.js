@@ -1,6 +1,6 @@
 /* Copies of screens as they are now, for the overview and the handout: nothing in them is alive. */
 
-import { codeIsHidden, isCode, readSteps, slideType, sourceOf, textsOf, titleOf } from './cells.js';
+import { MARKS, codeIsHidden, isCode, readSteps, slideType, sourceOf, textsOf, titleOf } from './cells.js';
 
 /* Screens in order: {title, cells}, where a screen without a heading has the newest one above it. */
 export function readScreens(notebook) {
@@ -65,7 +65,7 @@ function unanswered(cell, child, i) {
 
 function still(node) {
   const copy = node.cloneNode(true);
-  [copy, ...copy.querySelectorAll('.nlm-off, .nlm-strip')].forEach(one => one.classList.remove('nlm-off', 'nlm-strip'));
+  [copy, ...copy.querySelectorAll('*')].forEach(one => one.classList.remove(...MARKS));
   copy.querySelectorAll('.jp-InternalAnchorLink, script').forEach(one => one.remove());
   const drawn = [...node.querySelectorAll('canvas')];
   copy.querySelectorAll('canvas').forEach((canvas, i) => {

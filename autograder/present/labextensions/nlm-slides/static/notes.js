@@ -49,10 +49,10 @@ export class NotesWindow {
   }
 
   tell(onlyTime = false) {
-    this.sectionSince();
+    const since = this.sectionSince();
     if (!this.window || this.window.closed) return;
     const page = this.window.document;
-    const minutes = `${this.minutesSince(this.since)} · ${this.slides.say('this section: {0}', this.minutesSince(this.sectionSince()))}`;
+    const minutes = `${this.minutesSince(this.since)} · ${this.slides.say('this section: {0}', this.minutesSince(since))}`;
     const time = page.getElementById('time');
     if (onlyTime && time) {
       time.textContent = minutes;

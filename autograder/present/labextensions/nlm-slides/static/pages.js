@@ -5,7 +5,7 @@ whose words the back row can read. So each page is tried as it will be seen. A s
 there is room for, and one that does not fit is cut between leaves: a list into its items, a long paragraph into sentences, and what is
 taller than a page by itself into strips. Then type and pictures take the room that is left. */
 
-import { textsOf } from './cells.js';
+import { MARKS, textsOf } from './cells.js';
 
 const WORDS = 60;
 const READABLE = 24; // pixels that words in a picture have, in a window of 1920 × 1080
@@ -148,10 +148,21 @@ export class Pages {
   /* The pages of the last of these steps: lists of leaves. */
   cut(steps) {
     const groups = this.leaves(steps);
-    this.lists = groups.flat();
+    this.watch(groups);
     const known = groups.map(leaves => leaves.flatMap(leaf => this.prediction(leaf)));
-    this.lists = known.flat();
+    this.watch(known);
     return this.pagesOf(known);
+  }
+
+  /* These leaves are shown and hidden from now on, and what holds them. */
+  watch(groups) {
+    this.lists = groups.flat();
+    this.holders = new Set();
+    for (const { node } of this.lists) {
+      for (let up = node.parentElement; up && !up.matches('.jp-RenderedMarkdown, .jp-Cell'); up = up.parentElement) {
+        if (up.matches(HOLDERS)) this.holders.add(up);
+      }
+    }
   }
 
   /* A prediction is one leaf, unless the words of what it has revealed would be too small: then its choices go, which the answer
@@ -161,7 +172,8 @@ export class Pages {
     if (!box || this.isReadable(leaf)) return [leaf];
     const told = this.slides.toldIn(box);
     if (told) box.classList.add('nlm-spare');
-    if (told && this.isReadable({ ...leaf, best: 0 })) return [leaf];
+    leaf.best = 0; // measured anew
+    if (told && this.isReadable(leaf)) return [leaf];
     const parts = [...box.children].flatMap(child => (child === box.lastElementChild ? [...child.children] : [child]));
     const shown = parts.filter(node => isShown(node) && node.tagName !== 'SUMMARY');
     const known = shown.map((node, i) => this.know({ node, index: leaf.index, asks: i === 0, told: node === told }));
@@ -234,14 +246,13 @@ export class Pages {
   fits(page) {
     const leaves = page.filter(leaf => !isHeading(leaf));
     if (leaves.length > 1 && sum(leaves) > WORDS) return false;
+    const drawn = page.filter(leaf => leaf.pictures.length);
+    const needs = drawn.flatMap(leaf => {
+      const [best, least] = [this.best(leaf), READABLE * this.scale];
+      return leaf.pictures.map(picture => [picture, (best < least ? 0.95 * best : least) / letters(picture)]);
+    });
     return this.only(page, () => {
-      const drawn = page.filter(leaf => leaf.pictures.length);
       if (!drawn.length) return this.height(page) <= this.room;
-      const needs = drawn.flatMap(leaf => {
-        const [best, least] = [this.best(leaf), READABLE * this.scale];
-        return leaf.pictures.map(picture => [picture, (best < least ? 0.95 * best : least) / letters(picture)]);
-      });
-      this.only(page);
       return this.ways(page).some(way => {
         way();
         this.zoom(Math.min(LARGEST * this.scale, Math.max(SMALLEST, ...needs.map(([, by]) => by))));
@@ -317,13 +328,7 @@ export class Pages {
     const kept = new Set(page.map(leaf => leaf.index));
     for (const { node } of this.lists) node.classList.toggle('nlm-off', ![...shown].some(one => one.contains(node) || node.contains(one)));
     this.slides.notebook.widgets.forEach((cell, index) => cell.toggleClass('nlm-shown', kept.has(index)));
-    const holders = new Set();
-    for (const { node } of this.lists) {
-      for (let up = node.parentElement; up && !up.matches('.jp-RenderedMarkdown, .jp-Cell'); up = up.parentElement) {
-        if (up.matches(HOLDERS)) holders.add(up);
-      }
-    }
-    for (const holder of holders) holder.classList.toggle('nlm-off', ![...shown].some(node => holder.contains(node)));
+    for (const holder of this.holders) holder.classList.toggle('nlm-off', ![...shown].some(node => holder.contains(node)));
     this.set('--nlm-grow', 1);
     stack();
     return tell();
@@ -333,12 +338,12 @@ export class Pages {
      not left at its top. */
   show(page) {
     this.lists.forEach(({ node }) => node.classList.remove('nlm-strip'));
+    this.only(page);
     for (const { node, from, step } of page.filter(leaf => leaf.step)) {
       node.classList.add('nlm-strip');
       node.style.setProperty('--nlm-strip', `${step}px`);
       node.scrollTop = from;
     }
-    this.only(page);
     this.set('--nlm-lift', '0px');
     if (!page.length) { // not drawn yet: watch them
       const seen = new Set(this.slides.shownCells());
@@ -384,10 +389,11 @@ export class Pages {
   clear() {
     const { notebook } = this.slides;
     const shown = new Set(this.slides.shownCells());
-    for (const name of ['spare', 'off', 'strip', 'beside', 'pictured'])
-      document.querySelectorAll(`.nlm-${name}`).forEach(node => {
-        node.classList.remove(`nlm-${name}`);
-        if (name === 'strip') node.scrollTop = 0;
+    this.set('--nlm-grow', 1); // what is measured next is not in the type of the page before
+    for (const name of MARKS)
+      document.querySelectorAll(`.${name}`).forEach(node => {
+        node.classList.remove(name);
+        if (name === 'nlm-strip') node.scrollTop = 0;
       });
     notebook.widgets.forEach((cell, index) => cell.toggleClass('nlm-shown', shown.has(index)));
   }
