@@ -13,7 +13,7 @@ again (wrong, or not remembered) and good.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -22,10 +22,15 @@ from lectures.predictions import Entry, keep, kept
 EARLIER, MANY = 6.0, 3
 """Days that a question rests after its first answer, and how many are asked."""
 FIRST_STABILITY = {True: 3.173, False: 0.40255}
-FIRST_DIFFICULTY = {
-    good: 7.1949 - math.exp(0.5345 * (3 * good + (not good) - 1)) + 1 for good in (True, False)
-}
-EASY = 7.1949 - math.exp(0.5345 * 3) + 1
+
+
+def _first_difficulty(grade: int) -> float:
+    """grade: 1 again, 2 hard, 3 good, 4 easy."""
+    return 7.1949 - math.exp(0.5345 * (grade - 1)) + 1
+
+
+FIRST_DIFFICULTY = {True: _first_difficulty(3), False: _first_difficulty(1)}
+EASY = _first_difficulty(4)
 """Difficulty after a first grade of “easy”, to which all difficulties slowly return."""
 
 
@@ -55,7 +60,7 @@ class Memory:
             s = min(s, 1.9395 * d**-0.11 * ((s + 1) ** 0.29605 - 1) * math.exp(2.2698 * (1 - r)))
             d += 2 * 1.4604 * (10 - d) / 9
         d = min(max(0.0046 * EASY + (1 - 0.0046) * d, 1.0), 10.0)
-        return Memory(self.question, self.answer, self.lecture, self.first, when, s, d)
+        return replace(self, last=when, stability=s, difficulty=d)
 
 
 def memories(entries: Sequence[Entry]) -> list[Memory]:

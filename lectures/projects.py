@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from autograder.files import write_whole
 from lectures.recipes.experiment import gap
 
 RUNS = Path("runs.json")
@@ -17,9 +18,7 @@ def kept(name: str, run: Callable[..., Any], *arguments: Any, file: Path = RUNS)
     if name not in known:
         known[name] = run(*arguments)
         lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in known.items()]
-        written = file.with_name(f"{file.name}.new")
-        written.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
-        written.replace(file)
+        write_whole(file, "{\n" + ",\n".join(lines) + "\n}\n")
     return known[name]
 
 

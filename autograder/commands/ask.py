@@ -74,9 +74,10 @@ def hand_in(place: Environment, given: Given) -> int:
     if given.notebook is None:
         answer = sent(f"{desk}/receipts", token, seconds=SOON)
         if "error" in answer:
-            receipts = [path.read_text(encoding="utf-8").splitlines() for path in sorted(kept.glob("*.txt"))]
-            here = [f"Kept in {kept}:", *(line for receipt in receipts for line in receipt)]
-            answer |= {"said": here if receipts else [f"There is no receipt in {kept}."]}
+            lines = [
+                line for path in sorted(kept.glob("*.txt")) for line in path.read_text(encoding="utf-8").splitlines()
+            ]
+            answer |= {"said": [f"Kept in {kept}:", *lines] if lines else [f"There is no receipt in {kept}."]}
     else:
         content = given.notebook.read_bytes()
         copy = kept / f"{given.notebook.stem}-{hashlib.sha256(content).hexdigest()[:8]}.ipynb"
@@ -84,7 +85,8 @@ def hand_in(place: Environment, given: Given) -> int:
         saved = datetime.fromtimestamp(given.notebook.stat().st_mtime).astimezone()
         answer = sent(f"{desk}/hand-in", token, given.notebook.name, content, seconds=SOON)
         if "error" in answer and answer.get("answered"):
-            copy.unlink()
+            if not copy.with_suffix(".txt").exists():  # it was handed in before
+                copy.unlink()
             answer |= {"said": []}
         elif "error" in answer:
             again = "run the same command again later, or hand in the copy as your instructor says"
@@ -96,11 +98,11 @@ def hand_in(place: Environment, given: Given) -> int:
     _remember(place, given, answer)
     if given.json:
         shared.as_json(answer)
-        return 1 if "error" in answer else 0
-    if "error" in answer:
-        print(answer["error"], file=sys.stderr)
-    print(*answer["said"], sep="\n", end="\n" if answer["said"] else "")
-    return 1 if "error" in answer else 0
+    else:
+        if "error" in answer:
+            print(answer["error"], file=sys.stderr)
+        print(*answer["said"], sep="\n", end="\n" if answer["said"] else "")
+    return int("error" in answer)
 
 
 def _desk(place: Environment, given: Given) -> tuple[str, str, list[str]]:

@@ -70,7 +70,7 @@ def new_semester(course: "shared.Course", given: Given) -> int:
     from autograder.instructor.new_semester import ROOM, begin, begun, go_on, open_ends
     from autograder.nbgrader_config import EXCHANGE
 
-    keep(course.root / ROOM, course.root / f"left-over-{date.today().isoformat()}")
+    keep(course.root / ROOM)
     if before := begun(course):
         print(f"Going on with what was interrupted; the backup is {before.backup}.")
     else:
@@ -80,6 +80,7 @@ def new_semester(course: "shared.Course", given: Given) -> int:
             return 1
         begin(course, given.file or shared.out_file(f"semester-{date.today().isoformat()}.zip"))
     made = go_on(course)
+    keep(*{course.root / name.partition("/")[0] for name in made.left})
     make_folders(course)
     keep_course(course)
     many = f"{count(made.students, 'student')} and {count(made.submissions, 'submission')}"

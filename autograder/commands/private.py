@@ -23,12 +23,13 @@ if TYPE_CHECKING:
 
 def keep_course(course: "Course") -> None:
     """The folders of marks, and the gradebook with its journal, if it is a file."""
+    from autograder.grading.keeping import JOURNALS, gradebook_of
+
     directory = course.directory
     folders = (directory.autograded_directory, directory.feedback_directory, "grading")
     paths = [course.root / folder for folder in folders]
-    if directory.db_url.startswith("sqlite:///"):
-        gradebook = Path(directory.db_url.removeprefix("sqlite:///"))
-        paths += [gradebook.with_name(gradebook.name + end) for end in ("", "-journal", "-wal", "-shm")]
+    if gradebook := gradebook_of(course):
+        paths += [gradebook.with_name(gradebook.name + end) for end in JOURNALS]
     keep(*paths)
 
 

@@ -179,6 +179,10 @@ def _move(path: Path, target: Path) -> None:
         beside.unlink(missing_ok=True)
 
 
+JOURNALS = ("", "-journal", "-wal", "-shm")
+"""Ends of the names of a gradebook and what SQLite writes beside it."""
+
+
 def gradebook_of(course: Course) -> Path | None:
     url = str(course.directory.db_url)
     return Path(url.removeprefix(SQLITE)) if url.startswith(SQLITE) else None

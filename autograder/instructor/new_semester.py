@@ -18,18 +18,18 @@ from dataclasses import asdict, dataclass, field
 from datetime import date, datetime
 from pathlib import Path
 
-from autograder.files import read_json, write_json
+from autograder.files import for_owner_alone, read_json, write_json
 from autograder.grading import deadlines, log, markers, records, rubric
 from autograder.grading.byhand import answers_to
 from autograder.grading.course import Course
-from autograder.grading.keeping import folders, gradebook_of, passing, same, same_marks, save, unlike
+from autograder.grading.keeping import JOURNALS, folders, gradebook_of, passing, same, same_marks, save, unlike
 from autograder.instructor.rows import questions_asked, report_rows
 from autograder.intake.exchange import STUDENTS
+from autograder.intake.place import free
 
 ROOM, PLAN = ".new-semester", "plan.json"
 STAYS = ("markers.json", "lti.pem", ".exchange", STUDENTS, f"*/{rubric.FILE}")  # of grading/
 OF_THE_CLASS = ("grade", "comment", "submitted_notebook", "submitted_assignment", "student")  # tables
-JOURNALS = ("-journal", "-wal", "-shm")
 OPEN = {"waiting": "to be marked", "fault": "not graded by the grader's fault", "blocked": "not gradable"}
 MANY = 3  # students who got a comment in the same words, so that it may be of use again
 
@@ -97,6 +97,8 @@ def begin(course: Course, backup: Path) -> None:
             "the gradebook is on a server, so it would be in no backup of ours. Keep it there, put the URL of a new"
             " database into course_config.py of a fresh checkout, and go on in that"
         )
+    if (away := _beside(book, "old")).exists():
+        raise ValueError(f"{away} is a gradebook of an earlier semester that no backup has: move it away first")
     shutil.rmtree(room, ignore_errors=True)
     if not backup.exists():
         save(course, backup, feedback=True)
@@ -121,8 +123,8 @@ def _empty(book: Path, made: Change) -> None:
     """A gradebook with the assignments as they were released, and nobody in it, nor any trace of one in its file."""
     target = _beside(book, "new")
     target.unlink(missing_ok=True)
+    for_owner_alone(target)
     with closing(sqlite3.connect(book)) as old, closing(sqlite3.connect(target)) as new:
-        target.chmod(0o600)
         old.backup(new)
         made.students, made.submissions = (
             new.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("student", "submitted_assignment")
@@ -188,9 +190,11 @@ def go_on(course: Course) -> Change:
             _rename(_beside(book, "old"), None)
     made.left = [path.relative_to(old).as_posix() for path in sorted(old.rglob("*")) if not path.is_dir()]
     if made.left:
-        place = course.root / f"left-over-{date.today().isoformat()}"
+        place = free(course.root / f"left-over-{date.today().isoformat()}")
         old.rename(place)
         made.left = [f"{place.name}/{name}" for name in made.left]
+    if (away := _beside(book, "old")).exists():
+        made.left.append(away.name)
     shutil.rmtree(room)
     return made
 
@@ -222,7 +226,7 @@ def _move(course: Course, book: Path, kept: zipfile.ZipFile) -> None:
 
 def _rename(book: Path, target: Path | None) -> None:
     """A gradebook with its journals; None: delete it."""
-    for end in ("", *JOURNALS):
+    for end in JOURNALS:
         path = book.with_name(book.name + end)
         if path.exists() and target is not None:
             path.rename(target.with_name(target.name + end))

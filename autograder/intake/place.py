@@ -89,12 +89,12 @@ class Place:
     def _aside(self, files: Files, stamp: Mapping[str, str]) -> None:
         if self.write:
             name = stamp.get("timestamp.txt", "no time").replace(":", ".").removesuffix(" UTC")
-            self._lay(files, stamp, _free(self.earlier / name))
+            self._lay(files, stamp, free(self.earlier / name))
 
     def _move_aside(self) -> None:
         when = self._when()
         name = in_utc(when).strftime("%Y-%m-%d %H.%M.%S") if when else "no time"
-        target = _free(self.earlier / name)
+        target = free(self.earlier / name)
         target.parent.mkdir(parents=True, exist_ok=True)
         if self.folder.is_dir():
             os.replace(self.folder, target)
@@ -121,7 +121,7 @@ def _stamp(piece: Piece) -> dict[str, str]:
     return {MARKED_LATE_FILE: "late\n"} if piece.late else {}
 
 
-def _free(path: Path) -> Path:
+def free(path: Path) -> Path:
     """This path, or a similar one that is free."""
     number = 1
     while path.exists():

@@ -1,6 +1,7 @@
 """A notebook that a student hands in: it goes where `collect` puts a download, and the student gets a receipt."""
 
 import hashlib
+import shutil
 import tempfile
 from collections.abc import Sequence
 from datetime import datetime
@@ -15,10 +16,26 @@ from autograder.intake.handed import Piece
 from autograder.intake.place import Place
 from autograder.preflight import prepare_guarded
 
+BEGUN = ".hand-in-"
+"""How the name of a folder begins in which a notebook is being taken."""
+
+
+def sweep(course: Course) -> None:
+    """Remove what a desk that was killed left half done."""
+    for left in course.submitted.glob(f"{BEGUN}*{WRITING}"):
+        shutil.rmtree(left, ignore_errors=True)
+
 
 def assignment_of(course: Course, assignments: Sequence[str], name: str) -> str:
     """The assignment with this notebook. Raises NoSuch."""
-    known = {f"{master.name}.ipynb": each for each in assignments for master in course.masters(each)}
+    with course.gradebook() as gradebook:
+        about = {each.name: each for each in gradebook.assignments}
+        known = {
+            f"{notebook.name}.ipynb": each
+            for each in assignments
+            if each in about
+            for notebook in sorted(about[each].notebooks, key=lambda one: str(one.name))
+        }
     if name not in known:
         raise NoSuch(f"no assignment here has a notebook {name[:80]!r}; there are: {', '.join(known)}. Rename yours")
     return known[name]
@@ -40,7 +57,7 @@ def take(
     }
     course.submitted.mkdir(exist_ok=True)
     with (
-        tempfile.TemporaryDirectory(prefix=".hand-in-", suffix=WRITING, dir=course.submitted) as folder,
+        tempfile.TemporaryDirectory(prefix=BEGUN, suffix=WRITING, dir=course.submitted) as folder,
         Guard() as guard,
     ):
         (Path(folder) / name).write_bytes(notebook)

@@ -152,7 +152,8 @@ class Window:
             assignment = receipts.assignment_of(self.course, self.assignments, name)
             earlier = self.ledger.receipts(assignment, student)
             made = receipts.take(self.course, assignment, student, name, notebook, self.ledger.now(), earlier)
-            self.ledger.keep(made)
+            if made not in earlier:
+                self.ledger.keep(made)
             return made
 
         return await asyncio.get_running_loop().run_in_executor(self.taker, work)
@@ -165,6 +166,8 @@ class Window:
 async def serve(window: Window, host: str, port: int, ready: Callable[[str], None]) -> None:
     """Serve until this is cancelled. Raises OSError if the port is in use."""
     prefix = window.hub.prefix if window.hub else "/"
+    if window.takes:
+        receipts.sweep(window.course)
     about = {"window": window}
     routes = [(f"{re.escape(prefix)}(check|hand-in|receipts)?", Desk, about)]
     limits = {"max_body_size": LARGEST + (1 << 16), "max_buffer_size": 4 * LARGEST}

@@ -3,7 +3,7 @@
 import os
 import shutil
 import sys
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -201,6 +201,24 @@ def test_what_the_backup_has_not_is_not_deleted(course):
     assert sorted(Path(path).name for path in left) == ["away", "helper.py", "late.txt"]
     assert {(course / path).is_symlink() or (course / path).read_text() for path in left} == {"late", "changed", True}
     begins_anew(course)
+
+
+def test_a_gradebook_that_no_backup_has_is_named_and_stands_in_the_way_of_the_next_semester(course):
+    made, left = Course.load(course), course / ".gradebook.db.old"
+    begin(made, course.parent / "autumn.zip")
+    left.write_bytes(b"of another time")
+    with pytest.raises(ValueError, match="no backup has"):
+        begin(made, course.parent / "spring.zip")
+    assert left.read_bytes() == b"of another time"
+
+
+def test_leftovers_of_one_day_have_a_folder_each(course):
+    (course / f"left-over-{date.today().isoformat()}").mkdir()
+    made = Course.load(course)
+    begin(made, course.parent / "autumn.zip")
+    (course / "submitted/ada/plain/late.txt").write_text("late")
+    (left,) = go_on(made).left
+    assert (course / left).read_text() == "late"
 
 
 def test_a_backup_that_is_gone_or_damaged_deletes_nothing(course):

@@ -12,7 +12,7 @@ import pytest
 
 from autograder.commands.ask import ask, hand_in
 from autograder.commands.ask import sent as sent_to
-from autograder.extras.desk import trial, window
+from autograder.extras.desk import receipts, trial, window
 from autograder.extras.desk.ledger import Ledger
 from autograder.grading.course import Course
 from autograder.grading.seeds import course_secret
@@ -248,6 +248,23 @@ def test_a_notebook_that_the_desk_refuses_is_not_kept_as_if_it_were_to_be_sent_a
     assert "there are: attention.ipynb" in said.err
     assert not said.out
     assert not [*(home.root / "work" / "handed-in").iterdir()]
+
+
+def test_a_refusal_keeps_what_was_handed_in_before(course, made, address, notebook, tmp_path, capsys):
+    home = at_home(tmp_path / "home")
+    assert hand_in(home, [str(notebook), "--desk", address, "--token", token(course, "ada")]) == 0
+    kept = sorted(path.name for path in (home.root / "work" / "handed-in").iterdir())
+    made.takes = False
+    assert hand_in(home, [str(notebook)]) == 1
+    assert sorted(path.name for path in (home.root / "work" / "handed-in").iterdir()) == kept
+    assert len(kept) == 2
+
+
+def test_what_a_killed_desk_left_is_removed(course):
+    left = course.submitted / ".hand-in-x.writing"
+    left.mkdir(parents=True)
+    receipts.sweep(course)
+    assert not left.exists()
 
 
 def test_a_desk_takes_nothing_unless_it_is_told_to(course, made, address, notebook):
