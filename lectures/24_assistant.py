@@ -229,10 +229,10 @@ refusals_cost, cost_at_the_end = (
 )
 kinds = ("answered", "refused", "missing", "sums", "elsewhere")
 with show.held_back() as after_tuning:
-    print(f"{'':36}{'weights':>9}" + "".join(f"{kind:>11}" for kind in kinds))
+    print(f"{'':31}" + "".join(f"{kind:>10}" for kind in kinds))
     for name, row in by_place.items():
-        shares = "".join(f"{pc(row[kind]['share']):>9} %" for kind in kinds)
-        print(f"{name:36}{row['parameters']:>9,}{shares}")
+        shares = "".join(f"{pc(row[kind]['share']):>8} %" for kind in kinds)
+        print(f"{name.replace('without', 'no'):31}{shares}")
 show.predict(
     f"After tuning in the last two layers the model declines most questions whose passage lacks the answer. It also declines {pc(last_two['refused']['share'])} % of those whose passage *holds* it. How many of these does it decline if two layers in the middle are tuned instead?",
     choices={"about 80 %": 0.8, "about 50 %": 0.5, "about 20 %": 0.2},
@@ -270,15 +270,16 @@ read = tuning["read"]
 does = (
     "answered: holds",
     "answered: declines",
+    "answered: short",
     "missing: declines",
     "sums: calls",
-    "answered: short",
 )
 shot, by_middle = read["rules and examples"], read["tuned, 2 in the middle"]
 with show.held_back() as kindly:
-    print(f"{'':20}" + "".join(f"{prompt.split(', ')[-1]:>20}" for prompt in read))
-    for each in does:
-        print(f"{each:20}" + "".join(f"{pc(row[each]):>18} %" for row in read.values()))
+    for part in (0, 1):
+        print(f"{'':24}" + "".join(f"{each.split(': ')[part]:>10}" for each in does))
+    for prompt, row in read.items():
+        print(f"{prompt:24}" + "".join(f"{pc(row[each]):>8} %" for each in does))
 show.predict(
     "The *untuned* model gets only the system message “Answer briefly.” In what share of its replies to answerable questions does the answer occur?",
     choices={"about 10 %": 0.1, "about 40 %": 0.4, "about 80 %": 0.8},

@@ -1,6 +1,6 @@
 """How good is it? Perplexity and bits per character for language models, BLEU for translation, edits for spelling.
 
-`intervals` says how sure a mean of a few runs is, `significance` which differences between many means are real,
+`significance` says how sure a mean of a few runs is, and which differences between many means are real,
 `attempts` what several attempts at one question are worth.
 """
 
