@@ -216,13 +216,17 @@ export class Pages {
       }
       const moved = [];
       while (page.length > 1 && leadsOn(page.at(-1))) moved.unshift(page.pop());
-      const led = leads.find(some => some.length && this.fits([...some, leaf]));
-      pages.push(led ? [...led, leaf] : this.fits([...moved, leaf]) ? [...moved, leaf] : [leaf]);
+      const led = leads.find((some, i) => some.length && (this.fits([...some, leaf]) || (!i && this.shrinks([...some, leaf]))));
+      const follows = !led && this.fits([...moved, leaf]);
+      if (!follows) page.push(...moved);
+      const isFirst = !page.some(one => one.index === leaf.index && !one.asks && !one.told); // of what is revealed
+      if (led && led === leads[0] && isFirst) page.splice(0, Infinity, ...page.filter(one => !led.includes(one)));
+      pages.push(led ? [...led, leaf] : follows ? [...moved, leaf] : [leaf]);
     }
     const [before, last] = pages.slice(-2);
     const evens = () => before.length > 1 && sum(before.slice(0, -1)) > sum([before.at(-1), ...last]);
     while (last && ![...before, ...last].some(leaf => leaf.pictures.length) && evens() && this.fits([before.at(-1), ...last])) last.unshift(before.pop());
-    return pages;
+    return pages.filter(page => page.length);
   }
 
   /* What came before stays while there is room; a heading begins a page. */
@@ -259,6 +263,11 @@ export class Pages {
         return this.height(page) <= this.room && needs.every(([picture, by]) => scaled(picture) >= 0.97 * by);
       });
     });
+  }
+
+  /* Do these leaves fit if the pictures are as small as it takes? What a prediction reveals is seen beside it. */
+  shrinks(page) {
+    return this.only(page, () => this.arrange(page) > 0 && this.height(page) <= this.room);
   }
 
   /* The size of the words of a picture that has the page for itself. */
