@@ -576,7 +576,7 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Does the initialisation matter for training? We trained 20 layers of 64 units with ReLU from four initialisations, for 1,000<!--[[deep["steps"]:,]]--> steps
-# and with five seeds each. Each row has its own learning rate, between two rates that are worse on development plays
+# and with five seeds each. Each row has its own learning rate: on development plays, a lower and a higher rate were both worse
 # (`python -m lectures.recipes deep_networks`).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -606,11 +606,11 @@ compared(initialised, 2.5, 3.5, "Test loss of 20 layers by initialisation")
 # - With weights of 0.01 hardly any signal arrives at the top at first. At each of six<!--[[words(len(tiny_rates))]]--> rates the network learns hardly more than how frequent each character is; at the
 #   best it ends at 3.29<!--[[ends_at["0.01"][0]:.2f]]--> ± 0.02<!--[[ends_at["0.01"][1]:.2f]]-->.
 # - With He's rule the same number of steps leads to 2.90<!--[[ends_at["He"][0]:.2f]]--> ± 0.07<!--[[ends_at["He"][1]:.2f]]--><!--[[? ends_at["0.01"][0] - ends_at["He"][0] > 0.3]]-->.
-# - Five seeds do not tell He's rule from Glorot's: seed by seed they differ by 0.05<!--[[over_glorot[0]:.2f]]--> ± 0.05<!--[[over_glorot[1]:.2f]]--><!--[[? over_glorot[0] < over_glorot[1]]]-->. From PyTorch's default it differs by
+# - Five seeds cannot tell He's rule from Glorot's: seed by seed the two differ by 0.05<!--[[over_glorot[0]:.2f]]--> ± 0.05<!--[[over_glorot[1]:.2f]]--><!--[[? over_glorot[0] < over_glorot[1]]]-->. PyTorch's default ends above He's rule by
 #   0.07<!--[[over_pytorch[0]:.2f]]--> ± 0.04<!--[[over_pytorch[1]:.2f]]-->.
 # </details>
 #
-# So the signal must not vanish altogether: weights of 0.01 fail, and PyTorch's default nearly does as well as He's rule. We do not know where the limit lies. And a signal is not sufficient: a network with one hidden layer is at 2.6<!--[[sum(seed[2] for seed in adams["0.003"]["curve"]["dev"]) / 5:.1f]]--> after
+# So the signal must not vanish altogether: weights of 0.01 fail, but PyTorch's default does almost as well as He's rule. We do not know where the limit lies. Nor is a signal sufficient: a network with one hidden layer is already at 2.6<!--[[sum(seed[2] for seed in adams["0.003"]["curve"]["dev"]) / 5:.1f]]--> after
 # 250 steps.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -689,9 +689,9 @@ compared(everything, 2.0, 3.5, "Test loss of 20 layers by initialisation and nor
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - In this plain stack LayerNorm hurts, and for BatchNorm five seeds see no difference<!--[[? abs(batch_norm[0]) < batch_norm[1]]]-->. From He's weights, LayerNorm ends 0.30<!--[[layer_norm[0]:.2f]]--> ± 0.09<!--[[layer_norm[1]:.2f]]--> nats *above* the network without it<!--[[? layer_norm[0] > layer_norm[1]]]-->, and BatchNorm
+# - In this plain stack LayerNorm hurts, and for BatchNorm five seeds show no difference<!--[[? abs(batch_norm[0]) < batch_norm[1]]]-->. From He's weights, LayerNorm ends 0.30<!--[[layer_norm[0]:.2f]]--> ± 0.09<!--[[layer_norm[1]:.2f]]--> nats *above* the network without it<!--[[? layer_norm[0] > layer_norm[1]]]-->, and BatchNorm
 #   0.06<!--[[batch_norm[0]:.2f]]--> ± 0.13<!--[[batch_norm[1]:.2f]]-->. From weights of 0.01 LayerNorm learns nothing beyond the frequencies<!--[[? ends_of["0.01, LayerNorm"][0] > entropy]]-->. We do not know why.
-# - With LayerNorm *and* residual connections the same layers learn. (We did not run residual connections alone.) They end 0.54<!--[[he_gain[0]:.2f]]--> ± 0.05<!--[[he_gain[1]:.2f]]--> nats below the plain stack from He's weights, and 0.95<!--[[small_gain[0]:.2f]]--> ± 0.04<!--[[small_gain[1]:.2f]]--> below it from weights of 0.01.
+# - With LayerNorm *and* residual connections the same layers learn. (We did not run residual connections alone.) They end 0.54<!--[[he_gain[0]:.2f]]--> ± 0.05<!--[[he_gain[1]:.2f]]--> nats below the plain stack if both start from He's weights, and 0.95<!--[[small_gain[0]:.2f]]--> ± 0.04<!--[[small_gain[1]:.2f]]--> nats below it if both start from weights of 0.01.
 # - The two initialisations then hardly differ: by 0.01<!--[[abs(with_skips[0]):.2f]]--> ± 0.01<!--[[with_skips[1]:.2f]]--> nats<!--[[? abs(with_skips[0]) < with_skips[1]]]-->.
 # </details>
 #

@@ -844,16 +844,16 @@ _, small_in_print = followed_by_small([piece.tags for piece in spoken])
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Which words are names?** Now the label is 1 for the name of a person and 0 for any other word. The plays provide these labels: a
-# word is a name if it is part of a speaker's name, is no common word, and mostly has a capital in the play; some of these labels are wrong. The network reads small letters, and reads a
+# word is a name if it is part of a speaker's name, is not a common word, and is usually capitalised in the play. Some of these labels are wrong. The network reads all words in lower case, and it reads a
 # word that occurs in fewer than five training plays as `<unk>`. So 416<!--[[persons["new_names"]]]--> of the 598<!--[[persons["names"]]]--> names in the test plays are `<unk>`, and so are
-# 4,260<!--[[persons["unknown"] - persons["new_names"]:,]]--> words that are no names (`python -m lectures.recipes persons`, five seeds).
+# 4,260<!--[[persons["unknown"] - persons["new_names"]:,]]--> words that are not names (`python -m lectures.recipes persons`, five seeds).
 #
 # > **Ask yourself.** How can a network find a name that it reads as `<unk>`?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 persons = stored("persons")
-named = {row: [of["f1"]] for row, of in persons["floors"].items()}
-named |= {row: of["f1"] for row, of in persons["rows"].items()}
+f1_of = {row: [of["f1"]] for row, of in persons["floors"].items()}
+f1_of |= {row: of["f1"] for row, of in persons["rows"].items()}
 both_ways = persons["rows"]["reads both ways"]
 
 
@@ -861,20 +861,20 @@ def average(values):
     return sum(values) / len(values)
 
 
-for row, values in named.items():
+for row, values in f1_of.items():
     print(f"{row:30} F1 {average(values):5.1f}")
 print(f"of the names read as <unk>, both ways: {average(both_ways['new_found']):.0f} % found")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Without any context, the commonest label of each word has an F1 score of 10.0<!--[[named["each word's commonest label"][0]:.1f]]-->. If every `<unk>` counts as a name, it is 16.8<!--[[named["every <unk> as well"][0]:.1f]]-->.
-# - Reading the words before, the network has 36.3<!--[[average(named["reads the words before"]):.1f]]-->; reading both ways, 39.2<!--[[average(named["reads both ways"]):.1f]]-->. Seed by seed, the words that follow add 2.9<!--[[persons["both_ways_more"]["mean"]:.1f]]--> ± 2.7<!--[[persons["both_ways_more"]["half"]:.1f]]--> points.
+# - If each word always gets its commonest label, without any context, the F1 score is 10.0<!--[[f1_of["each word's commonest label"][0]:.1f]]-->. If every `<unk>` counts as a name, it is 16.8<!--[[f1_of["every <unk> as well"][0]:.1f]]-->.
+# - Reading the words before, the network has 36.3<!--[[average(f1_of["reads the words before"]):.1f]]-->; reading both ways, 39.2<!--[[average(f1_of["reads both ways"]):.1f]]-->. Seed by seed, the words that follow add 2.9<!--[[persons["both_ways_more"]["mean"]:.1f]]--> ± 2.7<!--[[persons["both_ways_more"]["half"]:.1f]]--> points.
 # - The network that reads both ways finds 34<!--[[average(both_ways["new_found"]):.0f]]--> % of the names that it reads as `<unk>`. If every `<unk>` counts as a name, all are found, with the low F1 above. We did not count its false alarms.
 # - If the words of each speech are shuffled, the F1 score falls to 22.2<!--[[average(both_ways["f1_shuffled"]):.1f]]-->.
 # </details>
 #
-# **Where a word by itself says nothing, the words around it help to say what it is**<!--[[? min(named["reads both ways"]) > max(max(named["each word's commonest label"]), max(named["every <unk> as well"]), max(both_ways["f1_shuffled"]))]]-->.
+# **Where a word by itself says nothing, the words around it help to say what it is**<!--[[? min(f1_of["reads both ways"]) > max(max(f1_of["each word's commonest label"]), max(f1_of["every <unk> as well"]), max(both_ways["f1_shuffled"]))]]-->.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ### Classification: comedy or tragedy?

@@ -504,7 +504,7 @@ def towards_idea(scores):
 # BLEU is at most 100. All three translators here read a context at every step. Each was trained with five seeds, on 20,000 numbers of up
 # to 12 words, for 3,000 steps. Their numbers of parameters are equal within 2 %<!--[[? max(sizes_of.values()) < 1.02 * min(sizes_of.values())]]-->.
 #
-# - **One vector**: the context is always $c = h_n$. This is the best of that lecture's four ways from 15 words onwards<!--[[? all(max(by_one_vector["bleu"], key=lambda way: mean(by_one_vector["bleu"][way][at])) == "every step" for at in lengths_of_numbers[4:])]]-->.
+# - **One vector**: the context is always $c = h_n$. Of the four ways in that lecture, this is the best from 15 words onwards<!--[[? all(max(by_one_vector["bleu"], key=lambda way: mean(by_one_vector["bleu"][way][at])) == "every step" for at in lengths_of_numbers[4:])]]-->.
 # - **Even weights**: the context is the mean of *all* states, $\alpha_{ij} = 1/n$.
 # - **Attention**: the context is $c_i$, by the additive score.
 #
@@ -533,7 +533,7 @@ show.predict(
     f"At 15 to 17 words, longer than any in training, the translator with one vector has a BLEU of {mean(one_vector['15-17']):.0f}. What does the one with *even weights* have, which reads all states at every step?",
     choices={"about 50": 50, "about 70": 70, "about 85": 85, "about 100": 100},
     answer=mean(evenly["15-17"]),
-    why="To read all states is not enough. Compare it with attention, of about the same size.",
+    why="Reading all states is not enough. Compare this translator with the one with attention, which is about as large.",
     reveals=HTML(
         show.bands_svg(
             [4, 7, 10, 13, 16, 19, 22, 25, 28],
@@ -560,7 +560,7 @@ show.predict(
 # - Up to 11 words all three are nearly perfect, with BLEU above 98<!--[[? min(mean(of[at]) for of in by_length.values() for at in ("3-5", "6-8", "9-11")) > 98]]-->. So one vector is wide enough for *these* numbers.
 # - A little beyond, the curves part. At 15 to 17 words attention has 99<!--[[mean(with_attention["15-17"]):.0f]]-->, which is 31<!--[[chosen["15-17"]["mean"]:.0f]]--> ± 3<!--[[chosen["15-17"]["half"]:.0f]]--> above one vector, seed by seed. At 18 to 20 words it is 39<!--[[chosen["18-20"]["mean"]:.0f]]--> ± 5<!--[[chosen["18-20"]["half"]:.0f]]--> above it.
 # - Even weights are 3<!--[[unchosen["12-14"]["mean"]:.0f]]--> ± 3<!--[[unchosen["12-14"]["half"]:.0f]]--> above one vector at 12 to 14 words, 2<!--[[unchosen["15-17"]["mean"]:.0f]]--> ± 4<!--[[unchosen["15-17"]["half"]:.0f]]--> at 15 to 17, and behind it from 18 words onwards (intervals not corrected for nine lengths)<!--[[? all(unchosen[at]["mean"] < -unchosen[at]["half"] for at in lengths_of_numbers[5:])]]-->.
-# - Attention falls as well, to 68<!--[[mean(with_attention["27-29"]):.0f]]--> at 27 to 29 words. Another one, trained on up to 20 words, has 100<!--[[longer["bleu"]:.0f]]--> at 18 to 20 (one run).
+# - Attention falls as well, to 68<!--[[mean(with_attention["27-29"]):.0f]]--> at 27 to 29 words. Another translator with attention, trained on up to 20 words, has 100<!--[[longer["bleu"]:.0f]]--> at 18 to 20 (one run).
 # </details>
 #
 # **Attention helps beyond the lengths of training. The mean of all states was not enough; weights that depend on the query were.** All three were trained at the rate that was best for one vector.

@@ -172,7 +172,7 @@ widgets.counted_mask(shown)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **On a laptop.** LoRA ([lecture 17](17_pretraining.ipynb)) adds $\frac{\alpha}{r} BA$ to the matrices of the last two layers and trains only $A$ and $B$. The 28 layers before them never change, so we compute their output once per
-# conversation and keep it. This makes the training cheap. Below we ask what it costs. The cell takes six steps of this training:
+# conversation and keep it. This makes the training cheap. Later we ask what is lost by it. The next cell takes six steps of this training:
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 from nlmcore.training import fit
@@ -202,7 +202,7 @@ print(f"{trained:,} of {sum(p.numel() for p in model.parameters()):,} parameters
 print("nats per token of answers:", " ".join(f"{loss:.2f}" for loss in history.losses))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Now we train on all hundred, with five seeds, in four places: the last 2 of the 30 layers; the last 2 with a larger rank; 2 layers in the middle; and all layers but the first. Each has its own learning rate, between two rates that are worse on other conversations (`python -m lectures.recipes.tuned_layers`).
+# Now we train on all hundred, with five seeds each, in four variants: the last 2 of the 30 layers; the last 2 with a larger rank; 2 layers in the middle; and all layers but the first. Each has its own learning rate: on other conversations, a lower and a higher rate were both worse (`python -m lectures.recipes.tuned_layers`).
 #
 # The test is strict. We count a held-out answer only if greedy decoding writes it exactly, including its end. Half of the held-out questions have subjects or wordings that do not occur in training.
 
@@ -245,25 +245,25 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Before tuning, the model writes none<!--[[? all(by_place["untuned"][kind]["share"][0] == 0 for kind in kinds)]]--> of these answers as we want them.
-# - In the last two layers the adapter learns the form. It declines 87<!--[[pc(last_two["missing"]["share"])]]--> % of the questions without an answer, but also 84<!--[[pc(last_two["refused"]["share"])]]--> % of those with one. It answers 10<!--[[pc(last_two["answered"]["share"])]]--> % of these.
+# - In the last two layers the adapter learns the form. It declines 87<!--[[pc(last_two["missing"]["share"])]]--> % of the questions whose passage lacks the answer, but also 84<!--[[pc(last_two["refused"]["share"])]]--> % of those whose passage holds it. It answers 10<!--[[pc(last_two["answered"]["share"])]]--> % of the latter.
 # - **The place decides.** In two layers in the middle, with as many weights<!--[[? middle["parameters"] == last_two["parameters"]]]-->, it answers 73<!--[[pc(middle["answered"]["share"])]]--> %, which is 63<!--[[place_counts[0]:.0f]]--> ± 15<!--[[place_counts[1]:.0f]]--> points more, seed by seed. It gets 96<!--[[pc(middle["sums"]["share"])]]--> % of the calls right instead of 61<!--[[pc(last_two["sums"]["share"])]]--> %.
-# - **In the last two layers the number does not.** With 14<!--[[words(int(wider["parameters"] / last_two["parameters"]))]]--> times the weights in the last two layers it answers no more (0<!--[[abs(number_counts[0]):.0f]]--> ± 6<!--[[number_counts[1]:.0f]]-->). Spread over 29 layers they answer 1<!--[[spread_out[0]:.0f]]--> ± 14<!--[[spread_out[1]:.0f]]--> points more than in the middle, so we could miss a difference of ten.
-# - What do the refusals cost? Trained without them the model answers 13<!--[[refusals_cost[0]:.0f]]--> ± 12<!--[[refusals_cost[1]:.0f]]--> points more in 29 layers, and 30<!--[[cost_at_the_end[0]:.0f]]--> ± 5<!--[[cost_at_the_end[1]:.0f]]--> more in the last two. (The steps are equal, so it reads the other conversations more often.)
+# - **The number of weights does not decide in the last two layers.** With 14<!--[[words(int(wider["parameters"] / last_two["parameters"]))]]--> times the weights there, the model answers no more (0<!--[[abs(number_counts[0]):.0f]]--> ± 6<!--[[number_counts[1]:.0f]]-->). With as many weights spread over 29 layers, the model answers 1<!--[[spread_out[0]:.0f]]--> ± 14<!--[[spread_out[1]:.0f]]--> points more than with two layers in the middle. A difference of ten points could thus have escaped us.
+# - What do the refusals cost? Trained without them the model answers 13<!--[[refusals_cost[0]:.0f]]--> ± 12<!--[[refusals_cost[1]:.0f]]--> points more in 29 layers, and 30<!--[[cost_at_the_end[0]:.0f]]--> ± 5<!--[[cost_at_the_end[1]:.0f]]--> more in the last two. (The number of steps is the same, so the model then reads the other conversations more often.)
 # - **It has not learned everything.** We gave each question a passage about *another thing*, which never happened in training. The adapter in the middle declines 54<!--[[pc(middle["elsewhere"]["share"])]]--> % of these, the one in 29 layers 56<!--[[pc(most["elsewhere"]["share"])]]--> %. (In the last two layers it declines 84<!--[[pc(last_two["elsewhere"]["share"])]]--> %, but it declines nearly everything.)
 # - Tuning has a price elsewhere. The loss on plain text (the beginnings of four plays) is 2.91<!--[[by_place["untuned"]["plain"][0]:.2f]]--> nats per token before tuning, and 3.04<!--[[min(middle["plain"]):.2f]]--> to 3.13<!--[[max(middle["plain"]):.2f]]--> after it in the middle.
 # </details>
 #
-# **A hundred conversations teach the last two layers a form, and two layers in the middle mostly when to use it, on questions like those of the training.** We do not know which of the layers between matter, or why; we tried no other pair.
+# **From a hundred conversations, the last two layers learn a form. Two layers in the middle mostly learn when to use it, on questions like those in training.** We do not know which of the earlier layers matter, or why: we tried no other pair in the middle.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *10 minutes. Let the room say what the loss would teach if the user's tokens counted as well (to ask like a user). What goes wrong: the refusal rate alone is read as a success. Always plot the
-# refusals of answerable questions next to it, and try a question that training has not prepared.*
+# refusals of answerable questions next to it, and try a question for which training has not prepared the model.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. Tune it, or just say it?
 #
 # A prompt is cheaper than tuning. We gave the *untuned* model the same held-out questions with three system messages: a short one, the three rules in words, and the rules with one example of each habit. Now we grade
-# leniently. Does the answer occur in the reply? Does the reply decline, in any words? Does a right call occur?
+# leniently. Does the answer occur in the reply? Does the reply decline, in any words? Does a correct call of the calculator occur?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 read = tuning["read"]

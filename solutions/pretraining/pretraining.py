@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Assignment: pretraining
 #
-# Pretrain, then transfer. You write the masked objective, a probe with its controls, and the forward and backward pass of a low-rank adapter. First they pretrain a small
-# encoder, and a probe asks what it has learned. At the end your adapter sits in SmolLM2, which answers like a pirate after eight lessons. The lessons fit into a
+# Pretrain, then transfer. You write the masked objective, a probe with its controls, and the forward and backward pass of a low-rank adapter. First your objective pretrains a small
+# encoder, and your probe asks what the encoder has learned. At the end your adapter sits in SmolLM2, which answers like a pirate after eight lessons. The lessons fit into a
 # small file, and without it the model is bit for bit the old one. In between you derive what a corrupted token tells, and run an experiment with three controls.
 #
 # [[questions]]
@@ -58,8 +58,8 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # [[checked]]
 #
 # [[hints]]
-# 1. Which columns of the table differ between the token and what is read? Is that the same as the set of guessed columns?
-# 2. Make the set of guessed positions first. The fate decides about nothing else but these, and `where` chooses between two tensors.
+# 1. In which columns of the table does what is read differ from the token? Is that the same as the set of guessed columns?
+# 2. Make the set of guessed positions first. The fate matters only at these positions, and `where` chooses between two tensors.
 # 3. `torch.where(guess & (fate < 0.8), mask_id, tokens)` does the first part; the second replaces some of what it returns.
 
 
@@ -85,7 +85,7 @@ def hide(tokens, real, chance, fate, others, share, mask_id):
 #
 # $$\mathrm{loss} = -\frac{1}{|M|} \sum_{(i, t) \in M} \ln P(w_{it} \mid \tilde w_i) .$$
 #
-# $w_{it}$ is the original token at the *same* position, which nothing shifts. Return the loss, and its **slope** in every logit; you can derive the slopes, or let PyTorch differentiate. If no
+# $w_{it}$ is the original token at the *same* position: nothing is shifted here. Return the loss, and its **slope** in every logit; you can derive the slopes, or let PyTorch differentiate. If no
 # position is guessed, the loss and all slopes are 0.
 #
 # By hand, with two tokens in the vocabulary, three positions, and only the first and the third guessed. In each row the logits are $(0, \ln 3)$, so the probabilities are ¼ and ¾:
@@ -101,7 +101,7 @@ def hide(tokens, real, chance, fate, others, share, mask_id):
 # [[checked]]
 #
 # [[hints]]
-# 1. In the table, by which number are the slopes of the first row smaller than the difference of two distributions? What would be different if all positions counted?
+# 1. In the table, by which factor are the slopes of the first row smaller than the difference of two distributions? What would be different if all positions counted?
 # 2. `log_softmax` over the vocabulary, then the entry of the original token, then a mean over the positions that count. The slope of a cross-entropy is a difference of two distributions.
 # 3. `log_p[guess]` has a row for each guessed position, and `tokens[guess]` says which entry of it you need.
 
@@ -139,7 +139,7 @@ def masked_loss(logits, tokens, guess):
 #
 # [[hints]]
 # 1. Draw a tree: guessed or not, then the fates, then for a random token whether it is the original one. Which leaves show an ordinary token?
-# 2. Each answer is a quotient of sums of leaves. The denominator is everything that you know has happened.
+# 2. Each answer is a quotient of sums of leaves. The denominator covers everything that you know has happened.
 # 3. An ordinary token is read with the probability 1 − g m; a guessed position shows one with g (1 − m).
 
 
@@ -177,7 +177,7 @@ else:
 # - **Standardise**: $z = (h - \mu) / \sigma$, where $\mu$ and $\sigma$ are the mean and the standard deviation of each dimension over the *training* vectors (divided by $n$, not $n - 1$). A dimension with
 #   $\sigma = 0$ is divided by 1.
 # - **Targets**: $y$ is 1 for the class of the vector and 0 for the others; $\bar y$ is the mean over the training vectors.
-# - **Fit** the weights that minimise the squared errors and cost $\lambda$ for their size, as means over the training vectors:
+# - **Fit** the weights that minimise the squared error, as a mean over the training vectors, plus $\lambda$ times the squared size of the weights:
 #
 # $$\frac{1}{n} \sum_i \lVert V^\top z_i + \bar y - y_i \rVert^2 + \lambda \lVert V \rVert^2 \quad\text{so}\quad \Big(\frac{1}{n} Z^\top Z + \lambda I\Big)\, V = \frac{1}{n} Z^\top Y .$$
 #

@@ -30,8 +30,8 @@ torch.set_num_threads(1)
 # %% [markdown]
 # ## 1. Where to begin
 #
-# A pair of stacks, trained for a few steps. `another` is by how much the loss rises if all but the last character come from another text: near 0, nothing that
-# concerns the context was compared. Change what you need: `TransformerConfig` has every part of a stack as an argument.
+# A pair of stacks, trained for a few steps. `another` is by how much the loss rises if all but the last character come from another text. If it is near 0, nothing that
+# concerns the use of context was compared. Change what you need: `TransformerConfig` has every part of a stack as an argument.
 
 # %%
 _, (text, dev, vocab) = data(40_000)
@@ -68,7 +68,7 @@ examples(
     good=(
         "At a rate of 0.001 and after 400 steps, DeepNorm's loss at 100 layers differs from post-norm's by "
         f"{compared(late['post-norm'], late['DeepNorm'])} nats per character, paired by seed. We would have called the "
-        "claim refuted by an interval that reaches 0. Post-norm is where letter frequencies are, so it has not begun. At "
+        "claim refuted by an interval that reaches 0. Post-norm is at the loss of letter frequencies, so it has not begun to learn. At "
         f"0.004 DeepNorm has not begun either ({deep['longer']['DeepNorm']['0.004'][0]:.2f}, one seed, which claims "
         "nothing): in these runs DeepNorm widens the range of rates at which 100 layers of width 16 can start; which "
         "rule ends better they do not show.",
@@ -80,7 +80,7 @@ examples(
         f"{sum(early['post-norm']) / 5:.2f} nats, a difference of {compared(early['post-norm'], early['DeepNorm'])}. So "
         "DeepNorm makes no difference at our scale.",
         "Seeds and interval are there. But no floor: both have the loss of letter frequencies, so nothing was compared. "
-        "A null without the effect that could have been seen earns no conclusion, and the rate was chosen after 100 "
+        "A null result earns no conclusion unless it says how large an effect could have been seen, and the rate was chosen after 100 "
         "steps, which decides too early.",
     ),
     poor=(
