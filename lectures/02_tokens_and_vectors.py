@@ -75,7 +75,7 @@ tokenizers = {
 cut, words_in_test = {}, len(test.split())
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-with show.held_back() as table:
+with show.held_back() as of_tokenizers:
     for name, tokenizer in tokenizers.items():
         ids = tokenizer.encode(test)
         unknown = ids.count(tokenizer.unk) / len(ids) if "<unk>" in tokenizer.special else 0.0
@@ -89,7 +89,7 @@ show.predict(
     answer=100 * cut["all words"][2],
     unit=" %",
     why="No list of words is complete.",
-    reveals=table,
+    reveals=of_tokenizers,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}

@@ -10,10 +10,12 @@ from typing import Any
 
 from autograder.extras.desk.trial import NoSuch
 from autograder.files import WRITING
+from autograder.grading.beside import timestamp_of
 from autograder.grading.course import Course
 from autograder.guard import Guard
 from autograder.intake.handed import Piece
 from autograder.intake.place import Place
+from autograder.intake.when import in_utc, moment
 from autograder.preflight import prepare_guarded
 
 BEGUN = ".hand-in-"
@@ -45,8 +47,8 @@ def take(
     course: Course, assignment: str, student: str, name: str, notebook: bytes, now: datetime, earlier: Sequence[Any]
 ) -> dict[str, Any]:
     """Put it into the student's folder, and return the receipt; what was there is kept, and other notebooks of the
-    assignment stay. The same notebook once more has the receipt that it had (among the `earlier` ones). Raises
-    OSError."""
+    assignment stay. The same notebook once more has the receipt that it had (among the `earlier` ones), or the time at
+    which it came in some other way. Raises OSError."""
     made = {
         "student": student,
         "assignment": assignment,
@@ -68,7 +70,9 @@ def take(
         state = place.take([Piece(student, files=files | {name: Path(folder) / name}, when=now)])
         prepared = prepare_guarded(guard, place.folder, masters)
     if state == "same":
-        made = next((one for one in reversed(earlier) if one["sha256"] == made["sha256"]), made)
+        since = moment(timestamp_of(place.folder)[0] or "")
+        other = {"time": in_utc(since).isoformat(timespec="seconds")} if since else {}
+        made = next((one for one in reversed(earlier) if one["sha256"] == made["sha256"]), made | other)
     wrong = [found.words for found in prepared.findings if found.kind == "blocked"]
     if state == "kept":
         wrong.append("What lies there already has a later time, and counts. Tell your instructor.")

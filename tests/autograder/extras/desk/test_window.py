@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import json
+import shutil
 import threading
 from datetime import UTC, datetime
 from pathlib import Path
@@ -248,6 +249,18 @@ def test_a_notebook_that_the_desk_refuses_is_not_kept_as_if_it_were_to_be_sent_a
     assert "there are: attention.ipynb" in said.err
     assert not said.out
     assert not [*(home.root / "work" / "handed-in").iterdir()]
+
+
+def test_the_same_notebook_that_came_in_some_other_way_has_the_time_at_which_it_came(course, made, address, notebook):
+    before = "2026-01-02 03:04:05"
+    folder = course.submission("bob", "attention")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    shutil.copy(notebook, folder)
+    (folder / "timestamp.txt").write_text(f"{before} UTC")
+    (receipt,) = sent_to(f"{address}/hand-in", token(course, "bob"), notebook.name, notebook.read_bytes())["receipts"]
+    assert receipt["time"] == f"{before.replace(' ', 'T')}+00:00"
+    assert (folder / "timestamp.txt").read_text() == f"{before} UTC"
 
 
 def test_a_refusal_keeps_what_was_handed_in_before(course, made, address, notebook, tmp_path, capsys):

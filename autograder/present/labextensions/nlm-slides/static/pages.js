@@ -8,6 +8,7 @@ taller than a page by itself into strips. Then type and pictures take the room t
 import { MARKS, textsOf } from './cells.js';
 
 const WORDS = 60;
+const TEXT_OR_OUTPUT = '.jp-RenderedHTMLCommon, .jp-OutputArea-output';
 const READABLE = 24; // pixels that words in a picture have, in a window of 1920 × 1080
 const DRAWN = 15; // words in a stored drawing have so many; matplotlib says its own (lectures.show.picture)
 const LARGEST = 2.4; // of a picture
@@ -26,6 +27,10 @@ const isHeading = leaf => /^H[1-6]$/.test(leaf.node.tagName);
 const isQuestion = leaf => leaf.asks || leaf.node.querySelector('.nlm-predict') !== null;
 const leadsOn = leaf => isHeading(leaf) || /:\s*$/.test(leaf.node.textContent); // "Take four scores:" goes with what it announces
 const stack = () => document.querySelectorAll('.nlm-beside, .nlm-pictured').forEach(node => node.classList.remove('nlm-beside', 'nlm-pictured'));
+/* How far each place of a page sticks out at its right. */
+const over = page =>
+  page.flatMap(({ node }) => [node.closest(TEXT_OR_OUTPUT) ?? node, ...node.querySelectorAll('.widget-box, .row, table, math, mjx-container')])
+    .map(place => Math.max(0, place.scrollWidth - place.clientWidth - 1));
 const isShown = node => node.getClientRects().length > 0;
 const isLarge = picture => isShown(picture) && picture.getBoundingClientRect().width > 60;
 const sum = leaves => leaves.reduce((words, leaf) => words + leaf.words, 0);
@@ -292,7 +297,12 @@ export class Pages {
     };
     const left = parts.filter(part => !right.includes(part));
     const isWide = part => part.matches('pre, table') || part.querySelector('pre, .cm-line, table') !== null; // code needs its width
-    return right.length === 1 && left.length && !left.some(isWide) ? [stack, beside] : [stack];
+    if (right.length !== 1 || !left.length || left.some(isWide)) return [stack];
+    const [alone, along] = [stack, beside].map(way => {
+      way();
+      return over(page).reduce((all, one) => all + one, 0);
+    });
+    return along > alone ? [stack] : [stack, beside]; // a row of sliders needs its width, too
   }
 
   /* Give the pictures of a page the room that its text leaves, in the way that makes their words largest; the size of these. */
@@ -365,12 +375,13 @@ export class Pages {
     this.set('--nlm-lift', `${Math.max(0, Math.floor(OPTICAL * (this.room - this.height(page))))}px`);
   }
 
-  /* Type as large as the page has room for, if no line of code or of a printed table breaks and no picture becomes smaller. */
+  /* Type as large as the page has room for, if no line of code or of a printed table breaks, nothing sticks out and no picture
+     becomes smaller. */
   grow(page) {
     const code = page.flatMap(({ node }) => [...(node.matches('pre') ? [node] : node.querySelectorAll('pre, .cm-line'))]).filter(isShown);
     const pictures = page.flatMap(leaf => leaf.pictures);
     const rows = () => code.map(node => Math.round(node.clientHeight / parseFloat(getComputedStyle(node).lineHeight)));
-    const losses = () => [...rows(), ...pictures.map(picture => -picture.getBoundingClientRect().width)];
+    const losses = () => [...rows(), ...over(page), ...pictures.map(picture => -picture.getBoundingClientRect().width)];
     const before = losses();
     for (const size of GROWN) {
       this.set('--nlm-grow', size);
