@@ -5,31 +5,37 @@ enough, so that what distinguishes cells is how easily they are trained. Two mea
 
 1. Memorising. N random sequences of 5 symbols out of 16, each with a random label, 0 or 1; the last state classifies.
    A network that labels a share p of them right has stored N (1 − H(p)) bits, H the entropy of a coin with that bias.
-   N is 5 times the number of parameters.
-2. Characters of Shakespeare: perplexity per character on the dev plays after the same number of steps.
+   N is 5 times the number of parameters. Other sequences, labels and first weights for each seed.
+2. Characters of Shakespeare: nats per character of the test plays after the same number of steps.
+
+The rate is chosen for each cell and size: with a seed of its own when memorising, on the dev plays for characters.
 
 Departs from the paper: theirs tunes every cell's hyperparameters at length on many machines; here all cells get the
-same few minutes, so a cell that learns slowly shows less than it could hold.
+same few minutes and only the rate is tuned, so a cell that learns slowly shows less than it could hold.
 """
 
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
 from nlmcore.metrics import perplexity
 from nlmcore.recurrent import RecurrentLM, SequenceClassifier
 from nlmcore.tokens import CharTokenizer
+from nlmcore.training import next_token_loss
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from lectures.recipes.experiment import Experiment, Setting, Task, best_rate, columns, gap, said
 from lectures.recipes.run import Run, parameters, recipe
 from lectures.recipes.texts import Stream, as_document, in_rows, plays
 
 CELLS = {"rnn": "RNN", "ugrnn": "UGRNN", "gru": "GRU", "lstm": "LSTM"}
-CHARACTER_STEPS = 600
-SYMBOLS, LENGTH, LABELS_PER_PARAMETER = 16, 5, 5
+SYMBOLS, LENGTH, LABELS_PER_PARAMETER, EMBEDDING, TIME, HELD = 16, 5, 5, 8, 64, 20_000
+MEMORISING = Setting(4000, 512, (3e-3, 1e-2, 3e-2), name="{row}-{rate:g}-{seed}", choose=("bits", max), quick=(4, 16))
+CHARACTERS = Setting(600, 32, (3e-3, 1e-2, 3e-2), name="{row}-{rate:g}-{seed}", choose=("dev", min), quick=(3, 4))
 
 
 def matched(build: Callable[[int], nn.Module], wanted: int) -> int:
@@ -75,61 +81,76 @@ def stored_bits(right: float, count: int) -> float:
 
 
 def memorise(run: Run, cell: str, wanted: int) -> dict[str, Any]:
-    """Bits per parameter that this cell has stored after its training."""
+    """Bits per parameter that this cell has stored after its training, at the rate that is best with a seed that is not
+    reported."""
 
     def build(hidden: int) -> SequenceClassifier:
-        return SequenceClassifier(SYMBOLS, 2, cell, 8, hidden)
+        return SequenceClassifier(SYMBOLS, 2, cell, EMBEDDING, hidden)
 
-    hidden, steps = matched(build, wanted), run.size(4000, 4)
+    hidden = matched(build, wanted)
     size = parameters(build(hidden))
-    name = f"memorise-{cell}-{wanted}"
-    facts = Facts(LABELS_PER_PARAMETER * size, 512, run.seed_of(str(wanted)))
-    model: Any = run.build(name, lambda: build(hidden))
-    run.fit(name, model, facts, loss=label_loss, steps=steps, learning_rate=1e-2, warm_up=50, checkpoint_every=2000)
-    sequences, labels = facts.all()
-    with torch.no_grad():
-        right = float((model(sequences).argmax(-1) == labels).float().mean())
-    bits = stored_bits(right, facts.count)
-    run.say(f"{name}: {right:.1%} of {facts.count:,} right, {bits / size:.2f} bits per parameter")
-    return {
-        "hidden": hidden,
-        "parameters": size,
-        "labels": facts.count,
-        "right": round(right, 4),
-        "bits_per_parameter": round(bits / size, 3),
-    }
+
+    def one(seed: int, rate: float) -> dict[str, Any]:
+        count = LABELS_PER_PARAMETER * size
+        sequences, labels = Facts(count, count, run.seed_of(f"{wanted}-{seed}")).all()
+
+        def measure(model: nn.Module) -> dict[str, float]:
+            with torch.no_grad():
+                right = float((model(sequences).argmax(-1) == labels).float().mean())
+            return {"right": round(right, 4), "bits": round(stored_bits(right, count) / size, 3)}
+
+        task = Task(lambda batch, _: Facts(count, batch, run.seed_of(f"{wanted}-{seed}")), label_loss, measure)
+        return Experiment(run, task, MEMORISING).one(f"memorise-{cell}-{wanted}", partial(build, hidden), seed, rate)
+
+    rates = run.size(MEMORISING.rates, MEMORISING.rates[:1])
+    rate, _ = best_rate(rates, partial(one, 0), *MEMORISING.choose)
+    found = columns([one(seed, rate) for seed in range(1, 1 + run.size(MEMORISING.seeds, 2))])
+    run.say(f"{cell}, {size} parameters: {found['bits']} bits per parameter at {rate:g}")
+    return {"hidden": hidden, "rate": rate, **found}
 
 
-def characters(run: Run, cell: str, wanted: int, stream: Stream, dev: Tensor, vocab_size: int) -> dict[str, Any]:
-    """Perplexity per character after so many steps."""
+def character_task(run: Run) -> Task:
+    shakespeare = plays(limit=run.size(None, 2000))
+    tokenizer = CharTokenizer.fit(shakespeare.train)
+    train, dev, test = (
+        [as_document(tokenizer.encode(text))[:longest] for text in texts]
+        for texts, longest in ((shakespeare.train, None), (shakespeare.dev, HELD), (shakespeare.test, HELD))
+    )
+    held = {"dev": in_rows(dev), "test": in_rows(test)}
 
-    def build(hidden: int) -> RecurrentLM:
-        return RecurrentLM(vocab_size, cell, 32, hidden)
+    def measure(model: Any) -> dict[str, float]:
+        return {part: round(math.log(perplexity(model, rows, ignore=0, chunk=500)), 4) for part, rows in held.items()}
 
-    hidden, steps = matched(build, wanted), run.size(CHARACTER_STEPS, 3)
-    name = f"characters-{cell}-{wanted}"
-    model: Any = run.build(name, lambda: build(hidden))
-    run.fit(name, model, stream, steps=steps, learning_rate=4e-3, warm_up=50, carry_state=True)
-    value = round(perplexity(model, dev, ignore=0), 3)
-    run.say(f"{name}: perplexity per character {value}")
-    return {"hidden": hidden, "parameters": parameters(model), "perplexity": value}
+    def loss(model: Any, batch: tuple[Tensor, Tensor]) -> Tensor:
+        return next_token_loss(model(batch[0])[0], batch[1])
+
+    return Task(
+        lambda batch, _: Stream(train, batch, run.size(TIME, 20)),
+        loss,
+        measure,
+        f"× {TIME} characters",
+        tokenizer.vocab_size,
+    )
 
 
-@recipe(6)
+@recipe(60)
 def cook(run: Run) -> None:
     memory_sizes, character_sizes = run.size([500, 1000, 2000], [300]), run.size([20_000, 60_000, 180_000], [3000])
     stored = {cell: {str(size): memorise(run, cell, size) for size in memory_sizes} for cell in CELLS}
+    task = character_task(run)
 
-    shakespeare = plays(limit=run.size(None, 2000))
-    tokenizer = CharTokenizer.fit(shakespeare.train)
-    stream = Stream([as_document(tokenizer.encode(text)) for text in shakespeare.train], run.size(32, 4), 50, 20)
-    dev = in_rows([as_document(tokenizer.encode(text[: run.size(60_000, 200)])) for text in shakespeare.dev])
-    gated = [cell for cell in CELLS if cell != "rnn"]
+    def build(cell: str, hidden: int) -> RecurrentLM:
+        return RecurrentLM(task.vocab_size, cell, 32, hidden)
+
     written = {
-        cell: {str(size): characters(run, cell, size, stream, dev, tokenizer.vocab_size) for size in character_sizes}
-        for cell in gated
+        cell: {
+            str(size): Experiment(run, task, CHARACTERS).at_best_rate(
+                f"characters-{cell}-{size}", partial(build, cell, matched(partial(build, cell), size))
+            )
+            for size in character_sizes
+        }
+        for cell in CELLS
     }
-    split = shakespeare.split
     run.save_result(
         "capacity",
         {
@@ -137,31 +158,28 @@ def cook(run: Run) -> None:
             "cells": CELLS,
             "memorising": stored,
             "memorising_is": f"bits stored about random labels of random sequences of {LENGTH} symbols of {SYMBOLS},"
-            " 5 labels per parameter, 4,000 steps of up to 512, AdamW at 0.01 with a cosine; one seed",
+            f" {LABELS_PER_PARAMETER} labels per parameter; {MEMORISING.words('sequences')}, rates bracketed with a seed"
+            " that is not reported; one value per seed",
             "characters": written,
-            "characters_are": f"perplexity per character, dev plays, {CHARACTER_STEPS} steps of 32 times 50; one seed",
-            "split": split,
-            "what_it_shows": shown(stored, written),
+            "characters_are": f"nats per character of the first {HELD:,} of each play; {CHARACTERS.words(task.what)}, rates"
+            " bracketed on dev plays with the first seed; one value per seed",
+            "less than LSTM": {
+                "memorising": beside_lstm(stored, "bits"),
+                "characters": beside_lstm(written, "test"),
+            },
+            "less_is": "each cell less the LSTM, seed by seed: the mean and half its 95 % interval",
+            "what_it_shows": "; ".join(
+                f"{CELLS[cell]}: {said(stored[cell], '{bits!m:.2f}', ', ')} bits per parameter,"
+                f" {said(written[cell], '{test!m:.3f}', ', ')} nats per character"
+                for cell in CELLS
+            ),
         },
     )
 
 
-def shown(stored: dict, written: dict) -> str:
-    """How far apart the cells are at equal size, beside how far apart the sizes are."""
-    sizes = list(next(iter(stored.values())))
-    apart = max(
-        max(row[size]["bits_per_parameter"] for row in stored.values())
-        / max(1e-9, min(row[size]["bits_per_parameter"] for row in stored.values()))
-        for size in sizes
-    )
-    sizes = list(next(iter(written.values())))
-    between_cells = max(
-        max(row[size]["perplexity"] for row in written.values())
-        / min(row[size]["perplexity"] for row in written.values())
-        for size in sizes
-    )
-    between_sizes = max(row[sizes[0]]["perplexity"] / row[sizes[-1]]["perplexity"] for row in written.values())
-    return (
-        f"at equal size, bits per parameter differ between cells by a factor of up to {apart:.2f}; perplexity by up to"
-        f" {between_cells:.3f} between gated cells, and by up to {between_sizes:.3f} between sizes"
-    )
+def beside_lstm(found: dict[str, Any], measure: str) -> dict[str, dict[str, list[float]]]:
+    return {
+        cell: {size: [round(x, 4) for x in gap(of[measure], found["lstm"][size][measure])] for size, of in rows.items()}
+        for cell, rows in found.items()
+        if cell != "lstm"
+    }

@@ -2,9 +2,10 @@
 
     Adam           one rate for all parameters
     Muon           Muon for the matrices between the layers, Adam at its best rate for the rest
+    Adam, longer   Adam with four times the steps, as a step of Muon takes about four times as long
     equal length   as Muon, but the step of a matrix is its momentum, scaled to the length of Muon's step
 
-What lies between the last two rows is the orthogonalisation. The first seed chooses the rate of each row on dev plays,
+What lies between Muon and equal length is the orthogonalisation. The first seed chooses the rate of each row on dev plays,
 from rates of which a worse one lies on each side of the best.
 """
 
@@ -18,8 +19,7 @@ from nlmcore.metrics.significance import paired
 from nlmcore.training import Muon, cosine_schedule, orthogonalised
 from torch import Tensor, nn
 
-from lectures.recipes.experiment import said
-from lectures.recipes.experiment import best_rate
+from lectures.recipes.experiment import best_rate, said
 from lectures.recipes.run import Run, recipe
 from lectures.recipes.small_network import BATCH, SEEDS, Data, data, loss_of, network, train
 
@@ -48,23 +48,25 @@ def muon(parameters: Iterable[nn.Parameter], rate: float, rest: float, direction
     return Muon(*split(parameters), lr=rate, rest_lr=rest, direction=direction)
 
 
-ROWS: dict[str, tuple[Optimiser, float]] = {
-    "Adam": (adam, 3e-3),
-    "Muon": (partial(muon, direction=orthogonalised), 0.02),
-    "equal length": (partial(muon, direction=equally_long), 0.02),
+ROWS: dict[str, tuple[Optimiser, float, int]] = {
+    "Adam": (adam, 3e-3, 1),
+    "Muon": (partial(muon, direction=orthogonalised), 0.02, 1),
+    "equal length": (partial(muon, direction=equally_long), 0.02, 1),
+    "Adam, longer": (adam, 3e-3, 4),
 }
-"""Row -> its optimiser, and the rate around which others are tried."""
+"""Row -> its optimiser, the rate around which others are tried, and how many times the steps of the others."""
 
 
 def trained(run: Run, found: Data, row: str, seed: int, rate: float, rest: float) -> dict[str, Any]:
-    steps = run.size(STEPS, 4)
+    optimiser, _, times = ROWS[row]
+    steps = times * run.size(STEPS, 4)
     return train(
         run,
         f"{row}, {rate:g}, {rest:g}",
         seed,
         found,
         steps=steps,
-        optimiser=partial(ROWS[row][0], rate=rate, rest=rest),
+        optimiser=partial(optimiser, rate=rate, rest=rest),
         build=partial(network, depth=DEPTH),
         schedule=partial(cosine_schedule, total=steps, warmup=min(WARM_UP, steps - 1)),
         points=5,
@@ -104,12 +106,14 @@ def cook(run: Run) -> None:
     for row in ROWS:
         first = ROWS[row][1]
         rates = [float(f"{first * by:.2g}") for by in run.size((1 / FACTOR, 1, FACTOR), (1,))]
-        rate, tried = best_rate(rates, partial(of_first_seed, run, found, row, rest))
+        beside = None if ROWS[row][0] is adam else rest
+        rate, tried = best_rate(rates, partial(of_first_seed, run, found, row, beside))
         rest = rest or rate  # Adam's, which is first
-        runs = [trained(run, found, row, seed, rate, rest) for seed in range(run.size(SEEDS, 2))]
+        runs = [trained(run, found, row, seed, rate, beside or rate) for seed in range(run.size(SEEDS, 2))]
         rows[row] = {
             "rate": rate,
             "tried": {f"{each:g}": of["dev"] for each, of in sorted(tried.items())},
+            "steps": ROWS[row][2] * run.size(STEPS, 4),
             "test": [one["test"] for one in runs],
             "curve": [one["curve"]["dev"] for one in runs],
             "seconds": run.kept(f"seconds {row}", partial(seconds_per_step, run, found, row)),
@@ -120,8 +124,8 @@ def cook(run: Run) -> None:
         {
             "question": "Does Muon train a small network better than Adam?",
             "how": f"nats per character of Shakespeare's test plays; the window model with {DEPTH} hidden layers of 128;"
-            f" {STEPS} steps of {BATCH}, cosine after {WARM_UP} steps of warm-up; rates bracketed on dev plays with the"
-            " first seed",
+            f" {STEPS} steps of {BATCH}, {ROWS['Adam, longer'][2]} times as many for Adam, longer; cosine after {WARM_UP}"
+            " steps of warm-up; rates bracketed on dev plays with the first seed",
             "split": found.split,
             "steps": run.size(STEPS, 4),
             "depth": DEPTH,

@@ -38,7 +38,8 @@ def beam_player(
         shown, decided = (step + 1) // 2, step // 2
         title = f"“{prompt} …”, beam of {beam}"
         picture = search_tree_svg(tree.nodes, name, shown=shown, decided=decided, best=tree.best, title=title)
-        return picture + said(_state_of(tree, name, shown, decided, deepest[beam]))
+        ended = "The search has stopped. " if half_step > step else ""
+        return picture + said(ended + _state_of(tree, name, shown, decided, deepest[beam]))
 
     sizes = [(f"b = {b}" + (" (greedy)" if b == 1 else ""), b) for b in trees]
     return live(

@@ -147,19 +147,24 @@ class Living {
 
   legends() {
     const [first, second] = this.whole.map(([, word]) => `“${shown(word)}”`);
-    return { lens: `Bar: the probability of ${first} after each layer. Words: the first guess, where it changes. Dark dot: the first guess is already that of the last layer.`,
+    return { lens: `Bar: the probability of ${first} after each layer. Words: the first guess, where it changes. Dark dot: already the last layer's guess.`,
       direct: `Filled: works for ${first} against ${second}, ring: against it; the larger, the more.` };
   }
 
   // The lens: beside the last thread what each layer would say, and on all threads where that is already what the last one says.
   read() {
-    const { over, X, Y, dy, em, top, lens: { last, same } } = this, end = X(this.sheet.tokens.length - 1), wide = Math.max(1.5 * em, this.fanWide - 10 * em), group = draw('g', { class: 'lens' });
+    const { over, X, Y, dy, em, top, lens: { last, same } } = this, end = X(this.sheet.tokens.length - 1), wide = Math.max(1.5 * em, this.fanWide - 10 * em), group = draw('g', { class: 'lens' }), said = [];
     last.forEach(([word, , p], l) => {
       const y = l ? Y(l) : Y(0) - 0.2 * dy;
       if (p >= 0.01) group.append(draw('rect', { x: end + 0.7 * em, y: y - 0.2 * dy, width: (wide * p).toFixed(1), height: 0.4 * dy }));
       same[l].forEach((one, i) => { if (one) group.append(draw('circle', { cx: X(i), cy: y, r: 0.24 * dy, class: i === same[l].length - 1 ? 'last' : '' })); });
-      if (!l || word !== last[l - 1][0]) group.append(draw('text', { x: end + wide + 1.2 * em, y: Math.max(top + 0.5 * em, y + 0.3 * em) }, `${l ? `layer ${l - 1}` : 'embedding'}: ${shown(word)}`));
+      if (!l || word !== last[l - 1][0]) said.push([y + 0.3 * em, `${l ? `layer ${l - 1}` : 'embedding'}: ${shown(word)}`]);
     });
+    // A line of its own for each: what is too near moves up, and what then is above the picture moves down again.
+    const line = 1.05 * em;
+    said.forEach((one, i) => { if (i) one[0] = Math.min(one[0], said[i - 1][0] - line); });
+    said.reduceRight((above, one) => one[0] = Math.max(one[0], above + line), top - 0.55 * em);
+    for (const [y, words] of said) group.append(draw('text', { x: end + wide + 1.2 * em, y }, words));
     over.append(group);
   }
 
