@@ -95,7 +95,8 @@ def _days(first: datetime, last: datetime) -> float:
 
 
 def again() -> Any:
-    """Three questions, each with a button that shows its answer, and two that say whether you knew it."""
+    """Three questions, each with a line for your answer and why, which is kept, a button that shows the answer beside it,
+    and two that say whether you knew it."""
     import ipywidgets as widgets
     from IPython.display import Markdown, display
 
@@ -108,6 +109,10 @@ def again() -> Any:
 
     def row(memory: Memory) -> Any:
         shown = widgets.Output()
+        yours = widgets.Text(
+            placeholder="Your answer, and in a sentence why",
+            layout=widgets.Layout(width="36em", max_width="100%"),
+        )
         buttons = [
             widgets.Button(description=words)
             for words in ("Show the answer", "I knew it", "I did not")
@@ -116,11 +121,11 @@ def again() -> Any:
         def show(_: Any) -> None:
             with shown:
                 display(Markdown(f"**Answer:** {memory.answer}"))
-            buttons[0].disabled = True
+            buttons[0].disabled = yours.disabled = True
             buttons[1].disabled = buttons[2].disabled = False
 
         def note(good: bool) -> None:
-            keep(memory.question, "again", None, memory.answer, good)
+            keep(memory.question, "again", yours.value.strip() or None, memory.answer, good)
             buttons[1].disabled = buttons[2].disabled = True
 
         buttons[1].disabled = buttons[2].disabled = True
@@ -130,6 +135,6 @@ def again() -> Any:
         asked = widgets.Output()
         with asked:
             display(Markdown(f"**{memory.lecture}.** {memory.question}"))
-        return widgets.VBox([asked, widgets.HBox(buttons), shown])
+        return widgets.VBox([asked, yours, widgets.HBox(buttons), shown])
 
     return widgets.VBox([row(memory) for memory in chosen])

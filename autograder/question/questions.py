@@ -50,13 +50,15 @@ WRITTEN = re.compile(r"written, (\d+) minutes, ([\d.]+) points(?:, (core|more))?
 KIND = {True: "core", False: "more"}
 BEFORE = re.compile(r"^\[\[before (.+)\]\]$", re.M)
 LISTING = re.compile(r"^\[\[listing (.+)\]\]$", re.M)
+AGAIN = "from lectures.again import again\n\nagain()"
+"""The second code cell of an assignment."""
 TABLE, HOW, CLOSED, CHECKED = "[[questions]]", "[[how it works]]", "[[closed]]", "[[checked]]"
 PROJECT, RUBRIC = "[[how a project works]]", "[[rubric]]"
 IMPORTED = r"^from autograder\.check import .*\bcheck\b"
 BRINGS = r"^from autograder\.mine import .*\bbring\b"
 _BEGINS = """\
-**Before you begin.** In an empty cell, `from lectures.again import again`, then `again()`: three questions, with the
-book closed, that you answered in the lectures of earlier weeks, those first that you have most likely forgotten.
+**Before you begin.** Close the book and run the two cells below. The second asks three questions that you answered in
+the lectures of earlier weeks, those first that you have most likely forgotten.
 
 **How it works.** Replace `raise NotImplementedError()` with your code and run the cell, then run the check below it.
 The check tells you what is right and what is not, names your mistake if it is a common one, and shows a small input
@@ -238,6 +240,9 @@ def opened(notebook: Any) -> Any:
         raise ValueError(f"no code cell defines {', '.join(asked)}, which the master asks for")
     if len(cells) > len(notebook.cells) and not any(re.search(IMPORTED, cell.source, re.M) for cell in notebook.cells):
         raise ValueError("the test cells need a line `from autograder.check import check` in a cell of the master")
+    if any(HOW in cell.source for cell in cells):
+        first = next(i for i, cell in enumerate(cells) if cell.cell_type == "code")
+        cells.insert(first + 1, new_code_cell(AGAIN, id="again"))
     rows += [f"| | together | {minutes} | {total:g} | |", ""]
     rows += [f"About {planned(minutes, of_core)}; all times are estimates."]
     said_once = {TABLE: "\n".join(rows), HOW: begins(exercises), CLOSED: closed_everywhere(exercises)}

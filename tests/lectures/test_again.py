@@ -65,12 +65,16 @@ def test_the_widget_shows_the_answer_and_keeps_what_was_known(
     year = str(datetime.now(UTC).year)
     predictions.place().write_text(text.replace(year, "2020", 1), encoding="utf-8")
     (row,) = again().children
-    show, knew, did_not = row.children[1].children
+    yours = row.children[1]
+    show, knew, did_not = row.children[2].children
     assert (show.disabled, knew.disabled, did_not.disabled) == (False, True, True)
+    yours.value = " two, as it has one for each "
     show.click()
+    assert yours.disabled  # it stands beside the answer
     assert (show.disabled, knew.disabled, did_not.disabled) == (True, False, False)
     knew.click()
     first, last = predictions.kept()
     assert (last["how"], last["question"], last["right"]) == ("again", "How many?", True)
+    assert last["guess"] == "two, as it has one for each"
     assert predictions.first_guesses([first, last]) == [first]
     assert again() is None  # repeated today
