@@ -677,8 +677,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. What the heads of a language model read
 #
-# We return to SmolLM2, with its causal mask and its 30 layers of 9 heads. The explorer below the prediction shows one head at a time. The
-# mask leaves the upper triangle empty.
+# We return to SmolLM2, with its causal mask and its 30 layers of 9 heads. The picture below the prediction is the model itself. Rest on
+# one of its heads, and lines show what each token reads. They lead only to earlier tokens.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 with torch.no_grad(), capture(writer) as tape:
@@ -714,17 +714,14 @@ show.predict(
     ],
     why="A softmax must put its weight somewhere. Xiao et al. (2024) explain the choice: the first token is the one that every token can see.",
     reveals=[
-        widgets.attention_explorer(
+        widgets.living(
             writer,
             bytepairs,
-            [
-                sentence,
-                "The animal did not cross the street because it was too tired.",
-                "Paris is the capital of France, and Rome is the capital of",
-                "one two three four one two three",
-            ],
-            layer=16,
-            head=0,
+            sentence,
+            "The animal did not cross the street because it was too tired.",
+            "Paris is the capital of France, and Rome is the capital of",
+            "one two three four one two three",
+            at="16.0",
         ),
         shares,
     ],
