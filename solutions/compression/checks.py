@@ -289,13 +289,14 @@ MAKE_UP = ask(
         values("inputs that have nothing in common", 1, at("", apart), "codes"),
         values("one group makes up for its own errors", 2, one_group, "codes"),
         values("several groups", 1.5, more_groups, "codes"),
-        values("few bits, alike inputs", 0.5, at("2 bits", groups=3, group=4, bits=2, alike=0.9), "codes"),
+        values("few bits, alike inputs", 0.5, at("2 bits", rows=9, groups=3, group=4, bits=2, alike=0.9), "codes"),
         values("a group of zeros", 0.5, at("", groups=2, group=4, zeros=True)),
         values("odd sizes", 0.5, ODD),
     ],
     mistakes="""
 nothing-made-up: You round every column as it was at the beginning: nothing makes up for anything. The columns to the
-right move by e times s, and are rounded *after* they have moved.
+right move by e times s, and are rounded *after* they have moved. If column i itself is in your system, the others do
+not move.
 - moving[:, i + 1 :] += error[:, None] * shift → pass
 wrong-way: The columns to the right move the wrong way, so the errors add up. The error is the old weight less the new
 one: if a weight falls, weights of similar inputs must rise.
@@ -349,6 +350,10 @@ steps-found-again: You look for the steps again in the columns that have moved. 
 +         _, again, zeros = quantise(moving[:, i : i + group], bits, group)
 +         scale[:, i // group], zero[:, i // group] = again[:, 0], zeros[:, 0]
 +     d, z = scale[:, i // group], zero[:, i // group]
+or
+-     codes[:, i] = torch.where(d > 0, (steps.round() + z).clamp(0, 2**bits - 1), 0.0)
++     again, scale, zero = quantise(moving, bits, group)
++     codes[:, i], d, z = again[:, i], scale[:, i // group], zero[:, i // group]
 one-group-for-all: You use the step of the first group for all columns. Column i belongs to group i // group.
 - d, z = scale[:, i // group], zero[:, i // group] → d, z = scale[:, 0], zero[:, 0]
 group-of-the-remainder: Your group is the remainder. Column i belongs to group i // group, because neighbours share one.

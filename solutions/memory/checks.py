@@ -457,7 +457,7 @@ VECTORS = ask(
     inputs=layer,
     properties=[
         values("queries and keys of several heads", 1, at("several heads"), "q", "k"),
-        values("one head, one dimension", 1, at("one head", heads=1), at("one dimension", d_key=1), "q", "k"),
+        values("values too, one head, one dimension", 1, at("one head", heads=1), at("one dimension", d_key=1)),
     ],
     planted="- both.norm(dim=3, keepdim=True) → both.norm(dim=2, keepdim=True)",
     mistakes="""
@@ -475,6 +475,8 @@ sum-for-length: You divided by the sum of the absolute values. The length is the
 - both.norm(dim=3, keepdim=True) → both.abs().sum(3, keepdim=True)
 mean-for-sum: You divided by the root of the *mean* of squares. The length is the root of their sum.
 - both.norm(dim=3, keepdim=True) → both.square().mean(3, keepdim=True).sqrt()
+values-normalised: You gave the *values* length 1 as well. Only queries and keys have it.
+- return q, k, v.transpose(0, 1) → return q, k, (v / v.norm(dim=2, keepdim=True)).transpose(0, 1)
 not-normalised: Your vectors keep their lengths. They should have length 1.
 - both.norm(dim=3, keepdim=True) → torch.ones(())
 """,

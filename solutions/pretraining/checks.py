@@ -33,6 +33,14 @@ def corrupted(draw: Draw, batch: int, time: int, share: float = 0.6, padded: boo
     return tokens, real, chance, fates + (fate - 0.5) / 12, others, share, 99
 
 
+def at_a_boundary(draw: Draw) -> Arguments:
+    """Random numbers that are exactly the share, or one of both limits of a fate."""
+    tokens, real, _, _, others, _, mask_id = corrupted(draw, 2, 6, padded=False)
+    place = torch.arange(12).view(2, 6)
+    chance = torch.tensor([0.25, 0.25, 0.25, 0.5], dtype=torch.float64)[place % 4]
+    return tokens, real, chance, torch.tensor([0.8, 0.9, 0.5], dtype=torch.float64)[place % 3], others, 0.5, mask_id
+
+
 HIDE = ask(
     "pretraining.hide",
     returns=("read", "guess"),
@@ -55,7 +63,7 @@ HIDE = ask(
             at("share 0", batch=2, time=6, share=0.0),
             at("share 1", batch=3, time=7, share=1.0),
         ),
-        values("odd sizes", 0.5, ODD),
+        values("odd sizes, numbers at a boundary", 0.5, ODD, at("numbers at a boundary", at_a_boundary)),
     ],
     mistakes="""
 padding-guessed: You guess positions that are not real, so the model learns to write padding and special tokens.
@@ -127,6 +135,20 @@ targets-for-guesses: You return the targets where the guesses should be. Return 
 - return read, guess → return read, torch.where(guess, tokens, -100)
 fate-for-chance: You decide by `fate` what is guessed. `chance` does that.
 - chance < share → fate < share
+boundary-below: A number *at* a boundary belongs to what lies above it: a `chance` equal to `share` is no guess, a fate
+of 0.8 reads the random token, and one of 0.9 the token itself.
+- chance < share → chance <= share
+- guess & (fate < 0.8) → guess & (fate <= 0.8)
+- (fate >= 0.8) & (fate < 0.9) → (fate > 0.8) & (fate <= 0.9)
+or
+- chance < share → chance <= share
+or
+- guess & (fate < 0.8) → guess & (fate <= 0.8)
+- (fate >= 0.8) & (fate < 0.9) → (fate > 0.8) & (fate <= 0.9)
+or
+- (fate < 0.9) → (fate <= 0.9)
+or
+- (fate >= 0.8) & (fate < 0.9) → (fate > 0.8) & (fate < 0.9)
 swapped: You return the guesses before what is read.
 - return read, guess → return guess, read
 targets-for-reading: You return the targets: the tokens where they are guessed. What the *model reads* is asked.
