@@ -130,10 +130,10 @@ weights-for-integers: You return d (q − z), the rounded weights. Return the in
 # --- 2. into bytes -----------------------------------------------------------------------------------------------
 
 
-def integers(draw: Draw, n: int, bits: int = 3, high: int | None = None) -> Arguments:
-    """Any integers of these bits, the last one not 0."""
-    codes = draw.integers(0, 2**bits - 1, n)
-    codes[-1] = 2**bits - 1 if high is None else high
+def integers(draw: Draw, n: int, bits: int = 3, zeros: int = 0) -> Arguments:
+    """Any integers of these bits, the last one not 0; then so many zeros."""
+    codes = draw.integers(0, 2**bits - 1, n + zeros)
+    codes[n - 1], codes[n:] = 2**bits - 1, 0
     return codes, bits
 
 
@@ -156,6 +156,7 @@ PACK = ask(
             at("four of 8 bits", n=4, bits=8),
             at("of 7 bits", n=between(9, 20), bits=7),
             at("one integer", n=1, bits=6),
+            at("zeros at the end", n=3, bits=4, zeros=5),
         ),
     ],
     mistakes="""
@@ -183,6 +184,10 @@ last-byte-lost: Your last byte is missing if it is not full. Round the number of
 - return packed → return packed[: len(codes) * bits // 8]
 a-byte-too-many: You return a byte more if the last one is just full. Round the number of bytes up, and no further.
 - [0] * math.ceil(len(codes) * bits / 8) → [0] * (len(codes) * bits // 8 + 1)
+zeros-at-the-end-lost: Your last bytes are missing if they are 0. How many there are depends only on the number of
+integers and bits.
++ number = sum(int(c) << i * bits for i, c in enumerate(codes))
++ return list(number.to_bytes(math.ceil(number.bit_length() / 8), "little"))
 padded-in-front: The zeros that pad the last byte come first in yours. They are the highest bits of the last byte.
 - at = i * bits + k → at = i * bits + k + -len(codes) * bits % 8
 bits-for-bytes: You return the single bits. Eight of them make a byte.
@@ -257,7 +262,8 @@ def layered(
 ) -> Arguments:
     """A matrix in double precision, so that no rounding depends on the last digit."""
     weights = weighed(draw, rows, groups, group)[0].double()
-    if zeros:
+    if zeros:  # after weights so large that a zero moves by several integers
+        weights *= 40
         weights[:, -group:] = 0
     return weights, moments(draw, groups * group, alike), bits, group
 
@@ -283,13 +289,14 @@ MAKE_UP = ask(
         values("inputs that have nothing in common", 1, at("", apart), "codes"),
         values("one group makes up for its own errors", 2, one_group, "codes"),
         values("several groups", 1.5, more_groups, "codes"),
-        values("few bits, alike inputs", 0.5, at("2 bits", groups=3, group=4, bits=2, alike=0.9), "codes"),
+        values("few bits, alike inputs", 0.5, at("2 bits", rows=9, groups=3, group=4, bits=2, alike=0.9), "codes"),
         values("a group of zeros", 0.5, at("", groups=2, group=4, zeros=True)),
         values("odd sizes", 0.5, ODD),
     ],
     mistakes="""
 nothing-made-up: You round every column as it was at the beginning: nothing makes up for anything. The columns to the
-right move by e times s, and are rounded *after* they have moved.
+right move by e times s, and are rounded *after* they have moved. If column i itself is in your system, the others do
+not move.
 - moving[:, i + 1 :] += error[:, None] * shift → pass
 wrong-way: The columns to the right move the wrong way, so the errors add up. The error is the old weight less the new
 one: if a weight falls, weights of similar inputs must rise.
@@ -343,6 +350,10 @@ steps-found-again: You look for the steps again in the columns that have moved. 
 +         _, again, zeros = quantise(moving[:, i : i + group], bits, group)
 +         scale[:, i // group], zero[:, i // group] = again[:, 0], zeros[:, 0]
 +     d, z = scale[:, i // group], zero[:, i // group]
+or
+-     codes[:, i] = torch.where(d > 0, (steps.round() + z).clamp(0, 2**bits - 1), 0.0)
++     again, scale, zero = quantise(moving, bits, group)
++     codes[:, i], d, z = again[:, i], scale[:, i // group], zero[:, i // group]
 one-group-for-all: You use the step of the first group for all columns. Column i belongs to group i // group.
 - d, z = scale[:, i // group], zero[:, i // group] → d, z = scale[:, 0], zero[:, 0]
 group-of-the-remainder: Your group is the remainder. Column i belongs to group i // group, because neighbours share one.
@@ -358,6 +369,9 @@ zero-by-zero: In a group of zeros you divide by a step of 0. Its integers are 0.
 - moving[:, i] / torch.where(d > 0, d, 1.0), 0.0) → moving[:, i] / d, moving[:, i] / d)
 - codes[:, i] = torch.where(d > 0, (steps.round() + z).clamp(0, 2**bits - 1), 0.0)
 + codes[:, i] = (steps.round() + z).clamp(0, 2**bits - 1)
+zeros-rounded: In a group of zeros you rounded what came from the left. It has only one level, so its integers are 0.
+- moving[:, i] / torch.where(d > 0, d, 1.0), 0.0) → moving[:, i] / torch.where(d > 0, d, 1.0), moving[:, i])
+- torch.where(d > 0, (steps.round() + z).clamp(0, 2**bits - 1), 0.0) → (steps.round() + z).clamp(0, 2**bits - 1)
 weights-for-integers: You return d (q − z), the rounded weights. Return the integers q.
 - return codes, scale, zero
 + groups = codes.view(*scale.shape, -1)
@@ -432,8 +446,11 @@ softmax-over-positions: Your softmax runs over the positions. The probabilities 
 1.
 - .softmax(1) → .softmax(0)
 - .log_softmax(1) → .log_softmax(0)
-log-overflows: With large logits a probability becomes 0, and its logarithm infinite. Use `log_softmax`.
+log-overflows: With large logits a probability becomes 0 and its logarithm infinite, or `exp` does. Use `log_softmax`.
 - log_q = (student / temperature).log_softmax(1) → log_q = (student / temperature).softmax(1).log()
+or
+- log_q = (student / temperature).log_softmax(1)
++ log_q = ((student / temperature).exp() / (student / temperature).exp().sum(1, keepdim=True)).log()
 slopes-not-divided: Your slopes are those of the sum. The loss is a mean, so each slope has the factor 1 / n.
 - (log_q.exp() - p) / len(student) → (log_q.exp() - p)
 slopes-reversed: Your slopes have the wrong sign. Where the student's probability is too high, its logit should fall, so
@@ -552,6 +569,8 @@ inputs can you see what `make_up` gains.
 fitted-on-fresh-inputs: Your second moments come from the fresh inputs, on which you measure. That is training on the
 test data.
 - for seen in (inputs, elsewhere(inputs, seed)) → for seen in (fresh, elsewhere(fresh, seed))
+or
+- for seen in (inputs, elsewhere(inputs, seed)) → for seen in (fresh, elsewhere(inputs, seed))
 mean-subtracted: You subtracted the mean of the inputs first. The output depends on the inputs themselves, so take the
 means of their products.
 - second = seen.T @ seen / len(seen) → second = torch.cov(seen.T)
@@ -559,6 +578,9 @@ nothing-scattered: Your column 2 is column 1 again. Put the errors into other pl
 - weights + scattered(nearest - weights, seed) → nearest
 weights-scattered: You scattered the rounded weights. Scatter the *errors*, and add them to the weights.
 - weights + scattered(nearest - weights, seed) → scattered(nearest, seed)
+errors-twice: You added the scattered errors to the *rounded* weights, which have errors already. Add them to the
+weights.
+- weights + scattered(nearest - weights, seed) → nearest + scattered(nearest - weights, seed)
 errors-alone: Your column 2 has the errors without the weights. Add them to the weights.
 - weights + scattered(nearest - weights, seed) → scattered(nearest - weights, seed)
 never-elsewhere: Columns 3 and 4 are the same. Column 4 uses the second moments of `elsewhere(inputs, seed)`.

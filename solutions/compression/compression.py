@@ -27,6 +27,7 @@ import math
 
 import torch
 from IPython.display import HTML
+from torch.nn import functional as F
 
 from autograder.check import check, failing, passes, show_rows
 from lectures import show

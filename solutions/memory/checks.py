@@ -156,6 +156,10 @@ decay-since-the-beginning: Your a for `retention` is γ to the power of t. Each 
 arise by themselves.
 - ((1 - 2 ** (-5 - head)) * one, zero, one),
 + (((1 - 2 ** (-5 - head)) * one).cumprod(1), zero, one),
+nothing-kept: Your a is 0 where nothing fades. a is the part that is *kept*: with 0 the memory forgets everything.
+- "linear": (one, zero, one) → "linear": (zero, zero, one)
+- "delta": (one, beta, beta) → "delta": (zero, beta, beta)
+- "gated writes": (one, zero, beta) → "gated writes": (zero, zero, beta)
 linear-erases: Your `linear` attention erases. Its update contains the old matrix once and unchanged.
 - "linear": (one, zero, one) → "linear": (one, one, one)
 gates-of-rfa-swapped: For `rfa` the old matrix is multiplied by α, the new pair by 1 − α. You have them the other way
@@ -259,6 +263,9 @@ running-sum: You added the gates. What is left of what is left is a product.
 + torch.where(below, a[:, :, None], 1.0).cumsum(1).tril()
 before-shifted: What is left of the matrix lacks the newest gate. At the first token it has faded once already.
 - return within, a.cumprod(1) → return within, torch.cat([torch.ones_like(a[:, :1]), a.cumprod(1)[:, :-1]], 1)
+first-gate-missing: What is left of the matrix lacks the first gate. The matrix was there before the first token, so it
+fades at that one, too.
+- return within, a.cumprod(1) → return within, within[:, :, 0]
 before-is-the-gates: What is left of the matrix is the product of *all* gates so far.
 - return within, a.cumprod(1) → return within, a.clone()
 before-from-the-end: You multiplied the gates from the end. At token i those up to i count.
@@ -359,8 +366,10 @@ solve the system.
 - u = torch.linalg.solve_triangular(lower, right, upper=False, unitriangular=True) → u = right - lower @ right
 solved-without-the-identity: You solved L u = R, or a system with the wrong sign. It is (I + L) u = R.
 - solve_triangular(lower, right, → solve_triangular(-lower, right,
-values-for-what-is-written: You read and store the values w v. What is written is u.
+values-for-what-is-written: You read and store the values, with or without their gate w. What is written is u.
 - u = torch.linalg.solve_triangular(lower, right, upper=False, unitriangular=True) → u = w[:, :, None] * v
+or
+- u = torch.linalg.solve_triangular(lower, right, upper=False, unitriangular=True) → u = v
 matrix-not-read: Your outputs lack what the queries read in the matrix before the chunk.
 - before[:, :, None] * (q @ S) + scores @ u → scores @ u
 matrix-read-without-fading: Your queries read the matrix before the chunk as if it had not faded.
@@ -401,6 +410,10 @@ never-erased: The old value only fades in your formula. Each write also erases a
 - old = w * s * r**n → old = w * s * a**n
 never-fades: The old value is only erased in your formula. It also fades at each step, by a.
 - old = w * s * r**n → old = w * s * (1 - b * s) ** n
+erased-before-the-fading: Your r is a − b s, as if the memory read under the key before the fading. It reads what the
+fading leaves: r = a (1 − b s).
+- r = a * (1 - b * s) → r = a - b * s
+- limit = (1 + 1 / a) / s → limit = (1 + a) / s
 one-step-too-many: You let the old value shrink n + 1 times. The step that writes it does not erase it, and n
 more follow.
 - old = w * s * r**n → old = w * s * r ** (n + 1)
@@ -444,7 +457,7 @@ VECTORS = ask(
     inputs=layer,
     properties=[
         values("queries and keys of several heads", 1, at("several heads"), "q", "k"),
-        values("one head, one dimension", 1, at("one head", heads=1), at("one dimension", d_key=1), "q", "k"),
+        values("values too, one head, one dimension", 1, at("one head", heads=1), at("one dimension", d_key=1)),
     ],
     planted="- both.norm(dim=3, keepdim=True) → both.norm(dim=2, keepdim=True)",
     mistakes="""
@@ -460,6 +473,10 @@ squared: You divided by the squared length. The length is its root.
 - both.norm(dim=3, keepdim=True) → both.square().sum(3, keepdim=True)
 sum-for-length: You divided by the sum of the absolute values. The length is the root of the sum of squares.
 - both.norm(dim=3, keepdim=True) → both.abs().sum(3, keepdim=True)
+mean-for-sum: You divided by the root of the *mean* of squares. The length is the root of their sum.
+- both.norm(dim=3, keepdim=True) → both.square().mean(3, keepdim=True).sqrt()
+values-normalised: You gave the *values* length 1 as well. Only queries and keys have it.
+- return q, k, v.transpose(0, 1) → return q, k, (v / v.norm(dim=2, keepdim=True)).transpose(0, 1)
 not-normalised: Your vectors keep their lengths. They should have length 1.
 - both.norm(dim=3, keepdim=True) → torch.ones(())
 """,
@@ -508,6 +525,12 @@ one-situation-repeated: Your situations are all the same. Each has its own numbe
 - random_texts(d, keys, times, seed) → random_texts(d, *situations[0], seed)
 rules-swapped: In each situation your columns are in the wrong order: first erase, then fade.
 - for a, b in ((1.0, 1.0), (keep, 0.0)) → for a, b in ((keep, 0.0), (1.0, 1.0))
+columns-by-rule: You put all situations of *erase* first, then those of *fade*. Each situation has its two columns
+side by side.
+- errors.append(row) → errors.append(row[0::2] + row[1::2])
+- range(0, len(row), 2)] for row in errors]
++ range(len(row) // 2)] for row in errors]
+- row[i] < row[i + 1] → row[i] < row[i + len(row) // 2]
 erase-also-fades: Your rule *erase* fades as well. Its a is 1.
 - ((1.0, 1.0), (keep, 0.0)) → ((keep, 1.0), (keep, 0.0))
 fade-also-erases: Your rule *fade* erases as well. Its b is 0.

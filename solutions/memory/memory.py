@@ -480,7 +480,7 @@ show_rows("memory.which_forgets", which_forgets, "1 erase", "1 fade", "2 erase",
 # - **cache**: every layer keeps the keys and values of all tokens.
 # - **window**: every layer keeps those of the last `window` tokens.
 # - **matrices**: every layer has one matrix of $d \times d$ for each of its `heads` heads.
-# - **mixture**: every `every`-th layer has a cache, the others have matrices. `layers` is a multiple of `every`.
+# - **mixture**: every `every`-th layer has a cache, the others have matrices. `layers` is a multiple of `every`, which is at least 2.
 # - **even**: the smallest number of tokens at which the cache takes more bytes than the mixture. It does not depend on `n`.
 #
 # By hand: 4 layers, 2 heads, 1 shared head, $d = 3$, $n = 5$, a window of 2, `every` 4. The cache takes $4 \cdot 2 \cdot 1 \cdot 3 \cdot 5 \cdot 2 = 240$
@@ -562,11 +562,22 @@ class Memory(torch.nn.Module):
         return P, self.output(y)
 
 
-if ready:
-    probe = Memory("delta")(*questions(2, 4, torch.Generator().manual_seed(0))[:2])[1]
-    ready = torch.is_tensor(probe) and probe.requires_grad
-    if not ready:
-        print("No gradient flows through your `one_chunk`: it has to compute with tensors from beginning to end.")
+def reached():
+    """Whether a gradient reaches every parameter through your functions."""
+    model = Memory("delta")
+    try:
+        model(*questions(2, 4, torch.Generator().manual_seed(0))[:2])[1].sum().backward()
+    except (RuntimeError, TypeError):
+        return False
+    return all(p.grad is not None for p in model.parameters())
+
+
+if ready and not reached():
+    ready = False
+    print(
+        "The gradient stops in your `one_chunk` or `gates`: compute with tensors from beginning to end, do not detach any,"
+        " and change none in place."
+    )
 
 
 def learn(rule, steps=300, keys=8, seed=0):

@@ -33,6 +33,14 @@ def corrupted(draw: Draw, batch: int, time: int, share: float = 0.6, padded: boo
     return tokens, real, chance, fates + (fate - 0.5) / 12, others, share, 99
 
 
+def at_a_boundary(draw: Draw) -> Arguments:
+    """Random numbers that are exactly the share, or one of both limits of a fate."""
+    tokens, real, _, _, others, _, mask_id = corrupted(draw, 2, 6, padded=False)
+    place = torch.arange(12).view(2, 6)
+    chance = torch.tensor([0.25, 0.25, 0.25, 0.5], dtype=torch.float64)[place % 4]
+    return tokens, real, chance, torch.tensor([0.8, 0.9, 0.5], dtype=torch.float64)[place % 3], others, 0.5, mask_id
+
+
 HIDE = ask(
     "pretraining.hide",
     returns=("read", "guess"),
@@ -55,7 +63,7 @@ HIDE = ask(
             at("share 0", batch=2, time=6, share=0.0),
             at("share 1", batch=3, time=7, share=1.0),
         ),
-        values("odd sizes", 0.5, ODD),
+        values("odd sizes, numbers at a boundary", 0.5, ODD, at("numbers at a boundary", at_a_boundary)),
     ],
     mistakes="""
 padding-guessed: You guess positions that are not real, so the model learns to write padding and special tokens.
@@ -85,6 +93,9 @@ masked-for-random: You read the mask up to a fate of 0.9. From 0.8 on the random
 - guess & (fate < 0.8) → guess & (fate < 0.9)
 - read = torch.where(guess & (fate >= 0.8) & (fate < 0.9), others, read)
 + read = read + 0
+or
+- guess & (fate < 0.8) → guess & (fate < 0.9)
+- guess & (fate >= 0.8) & (fate < 0.9) → guess & (fate >= 0.9)
 never-random: No token is read as its random one. Do that for a fate from 0.8 to below 0.9.
 - read = torch.where(guess & (fate >= 0.8) & (fate < 0.9), others, read)
 + read = read + 0
@@ -124,6 +135,20 @@ targets-for-guesses: You return the targets where the guesses should be. Return 
 - return read, guess → return read, torch.where(guess, tokens, -100)
 fate-for-chance: You decide by `fate` what is guessed. `chance` does that.
 - chance < share → fate < share
+boundary-below: A number *at* a boundary belongs to what lies above it: a `chance` equal to `share` is no guess, a fate
+of 0.8 reads the random token, and one of 0.9 the token itself.
+- chance < share → chance <= share
+- guess & (fate < 0.8) → guess & (fate <= 0.8)
+- (fate >= 0.8) & (fate < 0.9) → (fate > 0.8) & (fate <= 0.9)
+or
+- chance < share → chance <= share
+or
+- guess & (fate < 0.8) → guess & (fate <= 0.8)
+- (fate >= 0.8) & (fate < 0.9) → (fate > 0.8) & (fate <= 0.9)
+or
+- (fate < 0.9) → (fate <= 0.9)
+or
+- (fate >= 0.8) & (fate < 0.9) → (fate > 0.8) & (fate < 0.9)
 swapped: You return the guesses before what is read.
 - return read, guess → return guess, read
 targets-for-reading: You return the targets: the tokens where they are guessed. What the *model reads* is asked.
@@ -194,6 +219,10 @@ probability-for-logarithm: You averaged the probabilities of the right tokens. T
 shifted: You guess the *next* token. A masked model guesses the token at the same position.
 - count = max(1, int(guess.sum())) → tokens = tokens.roll(-1, 1)
 + count = max(1, int(guess.sum()))
+or
+- count = max(1, int(guess.sum()))
++ tokens, guess = tokens.roll(-1, 1), guess.roll(-1, 1) & (torch.arange(tokens.shape[1]) < tokens.shape[1] - 1)
++ count = max(1, int(guess.sum()))
 logits-for-log-probabilities: You took the logits themselves. They become log-probabilities by `log_softmax`.
 - log_p = logits.log_softmax(-1) → log_p = logits
 - log_p.exp() - right → logits.softmax(-1) - right
@@ -203,8 +232,10 @@ logits-zeroed: You set the logits to 0 where nothing is guessed, and count these
 of the loss.
 - count = max(1, int(guess.sum())) → logits, count = torch.where(guess[..., None], logits, 0.0), tokens.numel()
 - torch.where(guess, each, 0.0) → each
-log-overflows: With large logits a probability becomes 0, and its logarithm infinite. Use `log_softmax`.
+log-overflows: With large logits a probability becomes 0 and its logarithm infinite, or `exp` does. Use `log_softmax`.
 - logits.log_softmax(-1) → logits.softmax(-1).log()
+or
+- logits.log_softmax(-1) → (logits.exp() / logits.exp().sum(-1, keepdim=True)).log()
 or
 - log_p = logits.log_softmax(-1) → log_p = logits - logits.exp().sum(-1, keepdim=True).log()
 or
@@ -276,6 +307,10 @@ the-reverse: You gave the probability that the position does *not* count.
 - counted = g * (1 - m) / (1 - g * m) → counted = (1 - g) / (1 - g * m)
 always-wrong: A random token may happen to be the original one, with the probability 1 / V.
 - wrong = g * r * (1 - 1 / vocabulary) / (1 - g * m) → wrong = g * r / (1 - g * m)
+one-token-fewer: You counted V − 1 tokens. The random one is sampled from all V, the original among them.
+- wrong = g * r * (1 - 1 / vocabulary) / (1 - g * m) → wrong = g * r * (1 - 1 / (vocabulary - 1)) / (1 - g * m)
+or
+- kept = (1 - m - r + r / vocabulary) / (1 - m) → kept = (1 - m - r + r / (vocabulary - 1)) / (1 - m)
 wrong-where-it-counts: You gave the probability of a wrong token at a position that counts. Here all positions with an
 ordinary token are asked about.
 - wrong = g * r * (1 - 1 / vocabulary) / (1 - g * m) → wrong = r * (1 - 1 / vocabulary) / (1 - m)
@@ -321,6 +356,7 @@ def vectors(
     found, new = (draw.normal(count, d) * size + level for count in (n, m))
     if constant:
         found[:, -1] = 1.5
+        found[:, 0], new[:, 0] = found[:, 0] / 1000, new[:, 0] / 1000
     labels = draw.integers(0, classes - 1, n)
     labels[: classes + 2] = torch.tensor([*range(classes), 0, 0])
     return found, labels, new * 1.5 + 0.7, classes, ridge
@@ -358,7 +394,7 @@ PROBE = ask(
         values(
             "a constant dimension, more dimensions than vectors",
             0.5,
-            at("constant", n=6, d=4, m=5, constant=True),
+            at("one constant, one with small numbers", n=6, d=4, m=5, constant=True),
             at("many dimensions", n=2, d=15, m=4),
         ),
         values("odd sizes", 0.5, ODD),
@@ -403,6 +439,15 @@ variance-for-deviation: You divided by the variance. The standard deviation is i
 - vectors.std(0, unbiased=False) → vectors.var(0, unbiased=False)
 constant-by-zero: A dimension with σ = 0 gives 0 / 0. Divide it by 1.
 - spread = torch.where(spread > 0, spread, 1.0) → spread = spread + 0
+never-by-zero: You added a small number to σ or its square, which changes a dimension with small numbers. Divide by 1
+where σ is 0, and elsewhere by σ.
+- spread = torch.where(spread > 0, spread, 1.0) → spread = (spread.square() + 1e-5).sqrt()
+or
+- spread = torch.where(spread > 0, spread, 1.0) → spread = spread + 1e-5
+or
+- spread = torch.where(spread > 0, spread, 1.0) → spread = (spread.square() + 1e-6).sqrt()
+or
+- spread = torch.where(spread > 0, spread, 1.0) → spread = spread + 1e-6
 targets-mean-forgotten: You did not add the mean of the targets. Without it frequent classes get no more than rare ones.
 - scores = (new - mean) / spread @ weights + targets.mean(0) → scores = (new - mean) / spread @ weights
 shift-punished: You made the shift smaller by λ, as if it were one of the weights. It is the mean of the targets.
@@ -514,6 +559,8 @@ last-word-only: Your text vector is the vector of one word. It is the mean over 
 - vectors[train].mean(1), labels, vectors[tests].mean(1) → vectors[train][:, -1], labels, vectors[tests][:, -1]
 another-ridge: Your λ is not 0.01.
 - 2, 0.01) → 2, 1.0)
+or
+- 2, 0.01) → 2, 0.1)
 wrong-for-right: Your shares are those that are *wrong*.
 - (answers == wanted) → (answers != wanted)
 percent-for-shares: Your shares are in percent. They are between 0 and 1.

@@ -217,7 +217,7 @@ def probe(vectors, labels, new, classes, ridge):
 # ## Your objective at work
 #
 # Your `hide` and `masked_loss` pretrain an encoder on the spellings of English words, as in the lecture. Then your `probe` reads its frozen states: is the first syllable of a word stressed
-# (*WAter*) or a later one (*aBOUT*)? The labels come from a pronouncing dictionary, which pretraining never sees. There is nothing to write here. Run it when the checks of questions 1 and 3 pass; it takes about a minute.
+# (*WAter*) or a later one (*aBOUT*)? The labels come from a pronouncing dictionary, which pretraining never sees. There is nothing to write here. Run it when the checks of questions 1 and 3 pass; it takes about a minute. The training is short, so expect a lower loss and not yet the missing letters.
 
 # %%
 WANTED = {"hide": hide, "masked_loss": masked_loss, "probe": probe}
@@ -338,7 +338,7 @@ else:
 # | 1 | `learned`: from the co-occurrence of words in the unlabelled texts, 8 dimensions | right |
 # | 2 | control: `random_vectors`, 8 dimensions | right |
 # | 3 | rival without pretraining: a dimension for each word (`torch.eye`), so a text's vector counts its words | right |
-# | 4 | control: `learned`, as in column 1 | `shuffled` |
+# | 4 | control: `learned`, as in column 1 | those of column 1, `shuffled` |
 #
 # - **Predict.** Random vectors know nothing of topics. With 20 labelled texts, how often is the probe right in column 2? Set `prediction`: 1 about 50 %, 2 about 57 %, 3 about 65 %, 4 about as often as in column 1.
 # - **Run.** For each seed, `shares` has a row with the shares of the *test* texts that are right in the four columns, with `ridge` 0.01. The first `labelled` texts of the training part are labelled. `learned` reads the

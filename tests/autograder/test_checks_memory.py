@@ -1,7 +1,11 @@
 """What the exercises of "memory" promise beyond what every assignment must (`test_checks.py`)."""
 
+from pathlib import Path
+
+import jupytext
 import pytest
 import torch
+from torch.nn import functional as F
 
 from autograder.check import examine
 from autograder.question.draw import Draw
@@ -119,6 +123,42 @@ def test_seeds_disagree_where_the_rules_are_nearly_alike():
     """So signs by heart cannot be right there."""
     _, _, signs = REFERENCE["which_forgets"](16, 0.95, [[16, 1], [17, 1], [18, 1]], list(range(8)))
     assert len({sign for row in signs for sign in row}) == 2
+
+
+def solved_detached(lower, right):
+    return torch.linalg.solve_triangular(lower, right, upper=False, unitriangular=True).detach()
+
+
+def solved_in_place(lower, right):
+    u = right.clone()
+    for i in range(1, u.shape[1]):
+        u[:, i] -= (lower[:, i, None, :i] @ u[:, :i])[:, 0]
+    return u
+
+
+def solved(lower, right):
+    return torch.linalg.solve(lower + torch.eye(lower.shape[1]), right)
+
+
+@pytest.mark.parametrize(("solve", "trains"), [(solved, True), (solved_detached, False), (solved_in_place, False)])
+def test_the_finale_trains_only_if_a_gradient_reaches_every_parameter(solve, trains):
+    """A check cannot ask for it, since it also takes arrays and lists."""
+
+    def one_chunk(q, k, v, a, b, w, S):
+        within, before = REFERENCE["decays"](a)
+        u = solve(*REFERENCE["system"](k, v, a, b, w, S))
+        scores = within * (q @ k.mT)
+        added = (k * within[:, -1, :, None]).mT @ u
+        return scores, before[:, :, None] * (q @ S) + scores @ u, before[:, -1, None, None] * S + added
+
+    assert examine(EXERCISES["memory.one_chunk"], one_chunk, None).passed
+    source = Path(__file__).resolve().parents[2] / "solutions" / "memory" / "memory.py"
+    (finale,) = (cell.source for cell in jupytext.read(source).cells if "def learn(" in cell.source)
+    finale = finale.replace("steps=300", "steps=1")
+    names = {"torch": torch, "F": F, "passes": lambda *_: True, "unit": lambda x: F.normalize(x, dim=-1)}
+    names |= {"gates": REFERENCE["gates"], "one_chunk": one_chunk}
+    exec(finale, names)
+    assert bool(names["runs"]) == trains
 
 
 def test_bytes_by_hand():
