@@ -32,6 +32,7 @@ from autograder.mine.shelf import name_of, ran
 from autograder.question import alone
 from autograder.question.closed import absent_home
 from autograder.question.find import exercises_of, find, is_asked_for
+from autograder.question.hints import in_disorder
 from autograder.question.interview import Watcher, heard_answers, questions, unwatched
 from autograder.question.missing import missing
 from autograder.question.outcome import COUNTED, arrays, call
@@ -97,7 +98,7 @@ def check(name: str, function: Callable[..., Any], *, hidden: bool = False) -> M
         with Watch(exercise) as watch:
             _failed[name] = smallest(exercise, verdict, function, watch) if looked_for else None
     tried = not (hidden or verdict.passed or verdict.unwritten or grading)
-    hints = exercise.nearly if tried else ()
+    hints = [*exercise.nearly, *in_disorder(exercise)] if tried else ()
     remarks = [] if hidden else [*_remarks(exercise, function), *(still(exercise) if tried else ())]
     report = Report(verdict) if hidden else Report(verdict, _failed[name], remarks, hints)
     if hidden:
@@ -133,6 +134,11 @@ def _tell(mended: Exercise) -> None:
             verdict = examine(other, names[other.function], None)
             if not verdict.unwritten:
                 _show(Report(verdict))
+
+
+def has_failed(name: str) -> bool:
+    """Whether the latest visible check of the exercise found a mistake."""
+    return _failed.get(name) is not None
 
 
 class Failing(NamedTuple):

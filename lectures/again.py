@@ -1,5 +1,8 @@
 """Closed-book questions from earlier weeks: `again()` in a notebook asks three.
 
+    python -m lectures.again                    how many questions you have met, and how many are due
+    python -m lectures.again --anki FILE.txt    all of them as a deck for Anki (File, Import)
+
 They are predictions of the lectures that the reader answered a week ago or earlier, those first that are most likely
 forgotten. How likely that is follows from all that is known of each (`lectures.predictions`): the first guess, and what
 was remembered since. The model of memory is FSRS-5 with its default parameters (Ye et al., Open Spaced Repetition,
@@ -11,10 +14,16 @@ again (wrong, or not remembered) and good.
     again    S ← min(S, 1.940 D^−0.11 ((S + 1)^0.296 − 1) e^(2.270 (1 − R)))
 """
 
+import argparse
+import hashlib
+import html
 import math
+import re
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from lectures.predictions import Entry, keep, kept
@@ -138,3 +147,54 @@ def again() -> Any:
         return widgets.VBox([asked, yours, widgets.HBox(buttons), shown])
 
     return widgets.VBox([row(memory) for memory in chosen])
+
+
+ANKI = ["#separator:tab", "#html:true", "#guid column:1", "#deck column:4"]
+"""How a text file tells Anki what its columns are (docs.ankiweb.net, "Text Files"): a name that stays the same, so that a
+second import changes notes and adds none; the question; the answer; the deck."""
+
+
+def deck(entries: Sequence[Entry]) -> str:
+    """The questions that were met, as a file for Anki, those first that are most likely forgotten."""
+
+    def field(words: Any) -> str:
+        escaped = " ".join(html.escape(str(words), quote=False).split())
+        return re.sub(r"\$([^$]+)\$", r"\\(\1\\)", escaped)  # as Anki writes formulas
+
+    now = datetime.now(UTC)
+    rows = (
+        [
+            hashlib.sha256(memory.question.encode()).hexdigest()[:10],
+            field(memory.question),
+            field(memory.answer),
+            f"Neural language models::{memory.lecture}",
+        ]
+        for memory in sorted(memories(entries), key=lambda memory: memory.chance(now))
+    )
+    return "\n".join([*ANKI, *("\t".join(row) for row in rows), ""])
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    about = argparse.ArgumentParser(
+        prog="python -m lectures.again", description=(__doc__ or "").split("\n")[0]
+    )
+    about.add_argument("--anki", type=Path, metavar="FILE", help="write a deck that Anki imports")
+    options = about.parse_args(arguments)
+    entries = kept()
+    met = len(memories(entries))
+    if not options.anki:
+        print(
+            f"{met} questions met, {len(due(entries, datetime.now(UTC), met))} of them to repeat"
+        )
+        return 0
+    try:
+        options.anki.write_text(deck(entries), encoding="utf-8")
+    except OSError as error:
+        print(f"{options.anki} cannot be written: {error.strerror}", file=sys.stderr)
+        return 1
+    print(f"{met} questions written to {options.anki}. In Anki: File, Import.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

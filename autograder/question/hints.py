@@ -14,6 +14,7 @@ values of that code become blanks.
 import ast
 import re
 from collections.abc import Iterator
+from typing import Any
 
 _STAGE = r"((?:.|\n {3})+)"  # its further lines are indented
 HINTS = re.compile(rf"^\[\[hints(?: on (.+))?\]\]\n1\. {_STAGE}\n2\. {_STAGE}\n3\. {_STAGE}$", re.M)
@@ -23,6 +24,9 @@ BLANKS = 2
 MOST = 0.5
 """Code that is so much of a line of the solution, without what it is assigned to, gives that line away."""
 SHORTEST = 8
+FEWEST = 3
+"""Lines of a solution that are worth sorting."""
+BEGIN = "### BEGIN SOLUTION\n"
 MODULES = {"np", "torch", "math", "F", "random", "re"}
 CODE, NAME = re.compile(r"`([^`\n]+)`"), re.compile(r"[\w.]+")
 
@@ -39,6 +43,25 @@ def nearly(text: str, solution: str) -> tuple[str, ...]:
     """The last stage of each of a question's hints, without the answer."""
     found = (f"{LAST}{_on(each[1])}: {_said(each[4])}" for each in HINTS.finditer(text))
     return tuple(_without_answers(each, solution) for each in found)
+
+
+def lines_of(exercise: Any) -> list[str]:
+    """The solution, a statement a line, indented; none where solutions are not, and of a question about given code."""
+    source = exercise.reference.__dict__.get("source", "")
+    if exercise.planted is not None or BEGIN not in source:
+        return []
+    body = next(node.body for node in ast.parse(source).body if isinstance(node, ast.FunctionDef))
+    words = [each for each in body if not (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))]
+    lines = ast.unparse(words).split("\n")  # type: ignore[arg-type]  # a body is unparsed like a module's
+    return lines if len(lines) >= FEWEST else []
+
+
+def in_disorder(exercise: Any) -> tuple[str, ...]:
+    """The hint after the last, for whoever would rather sort the lines of a solution."""
+    offered = (
+        f'In disorder: `parsons("{exercise.name}")`, from `autograder.parsons`, has the lines of a solution to sort.'
+    )
+    return (offered,) if lines_of(exercise) else ()
 
 
 def gives_away(code: str, solution: str) -> bool:

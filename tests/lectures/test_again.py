@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lectures import predictions
-from lectures.again import FIRST_DIFFICULTY, again, due, memories, retrievability
+from lectures.again import FIRST_DIFFICULTY, again, deck, due, main, memories, retrievability
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -78,3 +78,27 @@ def test_the_widget_shows_the_answer_and_keeps_what_was_known(
     assert last["guess"] == "two, as it has one for each"
     assert predictions.first_guesses([first, last]) == [first]
     assert again() is None  # repeated today
+
+
+def test_a_deck_for_anki_has_a_note_for_each_question_under_a_name_that_stays() -> None:
+    told = [entry("kept", 20, True), entry("Is $a$ < b?\nAnd\tc?", 20, False)]
+    lines = deck(told).splitlines()
+    notes = [line.split("\t") for line in lines if not line.startswith("#")]
+    assert [note[1] for note in notes] == [r"Is \(a\) &lt; b? And c?", "kept"]
+    assert all(note[2:] == ["2", "Neural language models::08_gates"] for note in notes)
+    assert len({note[0] for note in notes}) == 2
+    later = deck([*told, entry("kept", 1, False, "again")])
+    assert sorted(later.splitlines()) == sorted(lines)
+
+
+def test_the_deck_is_written_and_a_wrong_place_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("NLM_PREDICTIONS", str(tmp_path / "kept.json"))
+    predictions.keep("How many?", "guess", "1", "2", right=False)
+    assert main(["--anki", str(tmp_path / "deck.txt")]) == 0
+    assert "How many?\t2\t" in (tmp_path / "deck.txt").read_text(encoding="utf-8")
+    assert main([]) == 0
+    assert "1 questions met, 0 of them" in capsys.readouterr().out
+    assert main(["--anki", str(tmp_path / "none" / "deck.txt")]) == 1
+    assert "cannot be written" in capsys.readouterr().err
