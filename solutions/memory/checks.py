@@ -404,8 +404,13 @@ REWRITTEN = question(
 old-without-its-write: The old value was written with w, too, and is read with a key of squared length s: w s is
 missing.
 - old = w * s * r**n → old = r**n
+length-forgotten: A value is read with a key of squared length s, so what is read has a factor s.
+- old = w * s * r**n → old = w * r**n
+or
+- new = w * s * (1 - r**n) / (1 - r) → new = w * (1 - r**n) / (1 - r)
 or
 - old = w * s * r**n → old = w * r**n
+- new = w * s * (1 - r**n) / (1 - r) → new = w * (1 - r**n) / (1 - r)
 never-erased: The old value only fades in your formula. Each write also erases a part, b s, of it.
 - old = w * s * r**n → old = w * s * a**n
 never-fades: The old value is only erased in your formula. It also fades at each step, by a.

@@ -528,6 +528,9 @@ than in column 1. Shuffle those of the labelled texts.
 measured-on-taught: You measured on the texts from which the probe has learned. Only the *test* texts say what it knows.
 - vectors[tests].mean(1), 2, 0.01 → vectors[train].mean(1), 2, 0.01
 - (answers == wanted) → (answers == topics)
+or
+- vectors[tests].mean(1), 2, 0.01 → vectors[train].mean(1), 2, 0.01
+- (answers == wanted) → (answers == labels)
 all-labelled: Your probe learns from all 500 training texts. Only the first `labelled` have labels.
 - train, topics = train[:labelled], topics[:labelled] → labelled = len(train)
 learned-from-labelled: Your word vectors come from the labelled texts. `learned` reads the unlabelled ones.
