@@ -33,7 +33,6 @@ PANELS = {
     ("01_language_models", "passage typed"): GAME,
     ("02_tokens_and_vectors", "text own"): f"{PAGE}#tokens",
     ("10_training_a_generator", "place seed letter"): f"{PAGE}#the-next-character",
-    ("13_self_attention", "sentence own layer head selected"): f"{PAGE}#attention",
     ("15_transformer_language_model", "model read layer head"): f"{PAGE}#attention",
 }
 """Where one can type for a widget of a lecture: (lecture, names of its controls) -> page and heading."""
