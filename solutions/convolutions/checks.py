@@ -87,6 +87,8 @@ id-0-for-padding: You took id 0 for padding. Here only `lengths` says where a te
 and padding can have any id.
 - torch.arange(tokens.shape[1]) < lengths[:, None] → tokens != 0
 - / lengths[:, None] → / real.sum(dim=1, keepdim=True).clamp(min=1)
+or
+- torch.arange(tokens.shape[1]) < lengths[:, None] → tokens != 0
 one-position-too-many: You count one position of padding in every text that is shorter than the batch: a text of length
 n has the positions 0 to n − 1. Use `<`, not `<=`.
 - < lengths → <= lengths
@@ -367,6 +369,8 @@ whole-widths-added: You add k·δ per layer. One of the k positions is the one t
 - (len(weight) - 1) * dilation → len(weight) * dilation
 or
 - 1 + sum((len(weight) - 1) * dilation → sum(len(weight) * dilation
+position-counted-per-layer: You count the position itself once per layer. All layers start from the same one: add 1 once.
+- 1 + sum((len(weight) - 1) * dilation → sum((len(weight) - 1) * dilation + 1
 position-itself-forgotten: Your size is one too small: it is how far back the stack reaches. The position itself is
 part of the receptive field.
 - 1 + sum( → sum(

@@ -502,6 +502,12 @@ coordinates of a pair are neighbours here, so they must have the same angle: `re
 + wide = torch.cat([angle, angle], dim=-1)
 + of_a, of_b = (angle, angle) if layout == "half" else (wide[:, 0::2], wide[:, 1::2])
 + new_a, new_b = a * of_a.cos() - b * of_a.sin(), a * of_b.sin() + b * of_b.cos()
+angles-as-neighbours: With "half" you pair the right coordinates, but repeat the angles as for neighbours. The two
+coordinates of a pair are d/2 apart here, so they must have the same angle: `cat` or `repeat`, not `repeat_interleave`.
+- new_a, new_b = a * cos - b * sin, a * sin + b * cos
++ wide = angle.repeat_interleave(2, dim=-1)
++ of_a, of_b = wide.chunk(2, dim=-1) if layout == "half" else (angle, angle)
++ new_a, new_b = a * of_a.cos() - b * of_a.sin(), a * of_b.sin() + b * of_b.cos()
 put-together-as-halves: With "interleaved" you pair the right coordinates, but then put the results together as halves.
 Each must return to its own place.
 - return torch.stack([new_a, new_b], dim=-1).flatten(-2) → return torch.cat([new_a, new_b], dim=-1)
