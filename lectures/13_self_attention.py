@@ -2,8 +2,8 @@
 # # Self-attention, heads and masks
 #
 # *The young doctor quickly closed the heavy door.* Who closed it? What was heavy? You joined the words in pairs without noticing.
-# In self-attention every word does something similar. It asks all the others, and listens to some. If a head joins *heavy* to *door*,
-# does it know grammar? And does the model need that head? This lecture computes such a layer by hand, shows how a mask keeps a model from reading
+# In self-attention every word does something similar. It asks all the words, and listens to some. If one of its *heads* joins *heavy* to *door*,
+# does this head know grammar? And does the model need it? This lecture computes such a layer by hand, shows how a mask keeps a model from reading
 # ahead, and tests what a head's weights can tell you.
 #
 # <img src="figures/heads_as_edges.svg" width="760" alt="The sentence 'the young doctor quickly closed the heavy door' with six edges above it, as in a dependency parse: 'the' to 'doctor' and 'the' to 'door', 'young' to 'doctor' and 'heavy' to 'door', 'doctor' to 'closed', and 'closed' to 'door', drawn by four heads of MiniLM.">
@@ -199,8 +199,8 @@ with show.held_back() as divided:
             print(f"divided by {name}: mean of the largest weight {alpha.amax(-1).mean():.2f}")
             sharpness[width] = alpha.amax(-1).mean().item()
 show.predict(
-    "Take the sentence about the animal, and the largest weight in each row of layer 3. "
-    f"Divide by $\\sqrt{{32}}$, and their mean is {sharpness[32]:.2f}. What is it if you divide by $\\sqrt{{384}}$ instead?",
+    "MiniLM reads the sentence about the animal. We average the largest weight of every row in layer 3. "
+    f"With scores divided by $\\sqrt{{32}}$, this mean is {sharpness[32]:.2f}. What is it if they are divided by $\\sqrt{{384}}$?",
     choices={
         "about 0.9: too sharp": 0.9,
         "about the same": sharpness[32],
@@ -214,7 +214,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# The weights become too even. The largest is 0.16<!--[[sharpness[384]:.2f]]--> on average instead of 0.54<!--[[sharpness[32]:.2f]]-->. Equal weights over 15<!--[[tired.shape[1]]]--> tokens
+# The weights become too even. The largest in a row is 0.16<!--[[sharpness[384]:.2f]]--> on average instead of 0.54<!--[[sharpness[32]:.2f]]-->. Equal weights over 15<!--[[tired.shape[1]]]--> tokens
 # would be 0.07<!--[[1 / tired.shape[1]:.2f]]-->. Section 6 of [lecture 12](12_attention.ipynb) describes another silent error, splitting the heads with a `view` but no
 # transpose.
 # </details>
@@ -405,7 +405,7 @@ show.predict(
 # - "The next noun" finds 85<!--[[100 * determiner["next noun"]:.0f]]--> % of these nouns, more than the chosen head or the one in the opening picture<!--[[? determiner["next noun"] > max(determiner["tested on"], determiner["opening tested"])]]-->.
 # - Adjective → noun: the best head, 3.1 again<!--[[? adjective["best"] == ["3.1"]]]-->, leads "the next noun" by one<!--[[words(round(adjective["edges"] * (adjective["tested on"] - adjective["next noun"])))]]--> edge. Perhaps it only reads the next noun.
 # - Of the four heads of the opening picture, three<!--[[words(sum(lead > 0 for lead in leads))]]--> beat every rule, by one to three edges<!--[[? sorted(leads)[1:] == [1, 2, 3]]]-->. The head for adjectives
-#   (2.8) finds all fifteen<!--[[? adjective["opening tested"] == 1 and adjective["edges"] == 15]]-->.
+#   (2.8) finds all fifteen edges<!--[[? adjective["opening tested"] == 1 and adjective["edges"] == 15]]-->.
 # - Clark et al. (2019) do the same with BERT and a large treebank (a collection of parsed sentences). They find individual heads for
 #   objects, determiners and more that are clearly better than fixed distances, but no head that covers all of grammar. Our sixteen
 #   short sentences only show how to test such a claim.
@@ -440,7 +440,7 @@ with torch.no_grad():
     beginning, _ = writer(ids[:, :8])
 p = logits[0].softmax(-1)
 right = p[range(len(pieces) - 1), ids[0, 1:]]  # the probability of the token that really follows
-for t in (2, 3, 6, 12, 14, 17):
+for t in (2, 3, 5, 12, 14, 17):
     guess, sure = bytepairs.decode([int(p[t].argmax())]), p[t].max().item()
     print(
         f"… {pieces[t]:>9} → guess {guess:>7} {sure:.2f};  really {pieces[t + 1]:>9} {right[t]:.2f}"
@@ -465,7 +465,7 @@ print("same from just eight tokens:", torch.allclose(logits[:, :8], beginning, a
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Leaks
 #
-# **What if you forget the mask?** Nobody can predict random digits. A guess costs $\ln 10$ = 2.30<!--[[math.log(10):.2f]]--> per digit, and no model can do
+# **What if you forget the mask?** Nobody can predict random digits. A uniform guess costs $\ln 10$ = 2.30<!--[[math.log(10):.2f]]--> per digit, and no model can do
 # better. We train one layer of self-attention twice, with the causal mask and without it. The texts are random digits, new ones at every
 # step, and at each of 16 positions the model must predict the next digit.
 
@@ -547,7 +547,7 @@ show.predict(
 # Keep time for the leak test that follows, because it is the one habit to take home.*
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **And what happens when the leaky model has to write?** There is no future to copy from.
+# **And what happens when the leaky model has to write?** Then there is no next digit to copy.
 
 # %% slideshow={"slide_type": "fragment"}
 digits = torch.randint(10, (400, 16), generator=torch.Generator().manual_seed(1))
@@ -770,7 +770,7 @@ lower = {  # of the 20 random sets, how many leave less than the heads with the 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 with show.held_back() as ranks:
-    print("ablated   P(tickets)   of 20 random sets leave less")
+    print("ablated   P(tickets)   how many of 20 random sets leave less")
     print(" " * 22 + "".join(f"{where:>17}" for where in controls))
     for count, at in ablated.items():
         told = "".join(f"{lower[where][count]:>17}" for where in controls)
@@ -825,14 +825,14 @@ show.predict(
 # - With **five**, one<!--[[words(lower["any layer"]["5"])]]--> of the 20 sets from any layer does more harm. It leaves 0.27<!--[[min(ablated["5"]["random"]):.2f]]-->; the top five leave 0.35<!--[[ablated["5"]["strongest"]:.2f]]-->. The mean of
 #   the draws would have hidden this, so report the *rank* among them.
 # - Do late layers simply matter more? Sets drawn from the same layers never do as much harm as the top heads, at any of the five sizes<!--[[? not any(lower["layers 17 to 25"].values())]]-->.
-# - A rank of 0 among 20 draws has a probability of about 1 in 21 if the heads are like any others. So one such rank is weak evidence. The distance between 0.01<!--[[ablated["20"]["strongest"]:.2f]]--> and
+# - If the top heads were like any others, a rank of 0 among 20 draws would have a probability of about 1 in 21. So one such rank is weak evidence. The distance between 0.01<!--[[ablated["20"]["strongest"]:.2f]]--> and
 #   0.31<!--[[min(least.values()):.2f]]--> says more.
 # - Ablating heads can also raise the probability. In the highest random draw it is 0.75<!--[[max(max(at[key]) for at in ablated.values() for key in controls.values()):.2f]]-->.
 # - This is one sentence and one model. In [lecture 12](12_attention.ipynb) ablating the head that linked "it" to "animal" changed next to nothing.
 # </details>
 #
-# **A weight tells you where a head reads. Whether the head knows grammar takes a count against simpler rules, and whether the model needs it takes an
-# ablation with a control.**
+# **A weight tells you where a head reads. To learn whether the head follows grammar, compare its hits with those of simpler rules. To learn whether the model
+# needs it, ablate it, with a control.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Before the picture, give only the means of the first control. They are about 0.45 throughout, which looks convincing. Then show

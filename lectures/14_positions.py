@@ -2,7 +2,7 @@
 # # Positions
 #
 # *Dog bites man. Man bites dog.* The two sentences share their words, but only one of them is news. You told them apart by the order of
-# the words. Attention without a mask cannot, because it treats a sentence as a bag of vectors. How do you tell a network *where* each
+# the words. Attention without a mask cannot tell them apart, because it treats a sentence as a bag of vectors. How do you tell a network *where* each
 # word is?
 #
 # <img src="figures/fifty_positions.svg" width="900" alt="Two tables of 50 rows in blue, white and red, with 256 columns of sines and 256 of cosines. On the left of each, narrow waves run down the columns; to the right the waves grow longer, until all rows look the same.">
@@ -223,7 +223,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Most columns on the right hardly change from top to bottom because their waves are long. The slowest pair completes one turn in
-#   54,410<!--[[2 * math.pi * 10_000 ** (126 / 128):,.0f]]--> positions, and our 50 barely move it. Such columns serve long texts.
+#   54,410<!--[[2 * math.pi * 10_000 ** (126 / 128):,.0f]]--> positions, and our 50 barely move it. Such columns differ only between positions far apart.
 # - With a base of 10 all waves are short. The slowest turns once in 61<!--[[2 * math.pi * 10 ** (126 / 128):.0f]]--> positions, and distant positions begin to look alike again.
 # - Each position has its largest dot product with itself. The formula is the same for every position, because only $k$ occurs in it
 #   ($\omega_i = 10000^{-2i/d}$).
@@ -345,7 +345,7 @@ show.predict(
 #
 # - Without positions the encoder names 16.6<!--[[100 * letters["none"].mean():.1f]]--> % of the hidden letters. Both kinds of sinusoids are better, with every seed<!--[[? letters["none"].max() < min(added.min(), concatenated.min())]]-->.
 # - Added sinusoids give 19.4<!--[[100 * added.mean():.1f]]--> %, concatenated ones 20.9<!--[[100 * concatenated.mean():.1f]]--> %, and the ranges overlap<!--[[? added.max() > concatenated.min()]]-->. That does not settle it, so test the differences seed by seed.
-# - Concatenation is ahead with all five<!--[[words(int((concatenated > added).sum()))]]--> seeds, by 1.5<!--[[100 * (concatenated - added).mean():.1f]]--> ± 1.5<!--[[100 * 2.776 * (concatenated - added).std() / math.sqrt(5):.1f]]--> points. The interval hardly excludes 0, so this is only a hint.
+# - Concatenation is ahead with all five<!--[[words(int((concatenated > added).sum()))]]--> seeds, by 1.5<!--[[100 * (concatenated - added).mean():.1f]]--> ± 1.5<!--[[100 * 2.776 * (concatenated - added).std() / math.sqrt(5):.1f]]--> points. The interval barely excludes 0, so this is only a hint.
 #   Concatenation also has an extra matrix.
 # </details>
 
@@ -427,11 +427,11 @@ show.predict(
 # prefers ($u$), and distances that every query prefers ($v$).
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **ALiBi and buckets by hand.** Both add a number to the score. It depends only on the distance. ALiBi's heads have the slopes ½, ¼, ⅛, … With slope ½
-# a key 3 words back loses 1.5; with slope ¼ it loses 0.75. T5 learns its numbers, one per *bucket*. With 8 buckets for earlier keys,
-# the distances 0 to 3 have a bucket each. Each of the other four is about 1.7 times as wide as the previous one, and the last one takes all longer distances.
+# **ALiBi and buckets by hand.** Both add to the score a value that depends only on the distance. ALiBi's heads have the slopes ½, ¼, ⅛, … With slope ½
+# the score of a key 3 words back falls by 1.5; with slope ¼ it falls by 0.75. T5 learns its values, one per *bucket*. With 8 buckets for earlier keys,
+# the distances 0 to 3 have a bucket each. Buckets 4, 5 and 6 widen by a factor of about 1.7 each time, and bucket 7 takes all longer distances.
 #
-# > **Ask yourself.** Which of the two can learn that the word exactly three positions back matters? And which can learn that everything far away matters?
+# > **Ask yourself.** Which of the two can learn that the word exactly three positions back matters? And which can learn that all words far away matter?
 
 # %% slideshow={"slide_type": "fragment"}
 print("ALiBi, four words, head 1 and head 2 of 8:")
@@ -602,13 +602,13 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - *Which methods can tell 30 from 40?* ALiBi always can, and rotary positions can in general. T5 can if a bucket ends in between. Shaw's vectors
+# - *Which methods can tell 30 words back from 40?* ALiBi always can, and rotary positions can in general. T5 can if a bucket ends in between. Shaw's vectors
 #   cannot<!--[[? told_apart["Shaw et al."] == 0]]-->, because here all distances beyond 16 share one vector.
 # - *Which can tell ahead from behind?* T5 and Shaw can<!--[[? not any(torch.equal(of, of.flip(-1)) for of in (t5, clipped))]]-->, because they have separate values for the two directions. Rotary positions can, through
 #   their sines. ALiBi cannot<!--[[? torch.equal(penalty, penalty.flip(-1))]]-->; it is made for causal models, which only look back.
 # - ALiBi pulls every head towards near words, each at its own rate. With rotary positions the waves fall off with distance if all entries are 1; for
 #   random vectors they show no order.
-# - T5's learned values are large up to about 20 words and small beyond<!--[[? near > 2.5 * far]]-->. The translator was trained on up to 20 words, so the
+# - T5's learned values are large up to a distance of about 20 words and small beyond<!--[[? near > 2.5 * far]]-->. The translator was trained on up to 20 words, so the
 #   buckets of the longest distances were never used. Keep that in mind for section 6.
 # </details>
 
@@ -617,7 +617,7 @@ show.predict(
 #
 # Working on texts longer than those of training is called **extrapolation**. Vaswani et al. (2017, section 3.5) chose sinusoids
 # because they "may allow the model to extrapolate". Do they? We trained small character-level language models on 48 characters of
-# Shakespeare at a time, with six kinds of positional encodings and five seeds each, and then tested them on 192 characters
+# Shakespeare at a time, with six kinds of positional encodings and five seeds each. Then we tested them on 192 characters
 # (`python -m lectures.recipes positions`).
 
 # %% slideshow={"slide_type": "fragment"}
@@ -716,7 +716,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **A task with right and wrong answers.** We return to the number words of [lecture 12](12_attention.ipynb), from English to German. We
 # trained small Transformers with sinusoids or with T5's buckets, on up to 12 or up to 20 words, and tested them on up to 29 (`python -m
-# lectures.recipes numbers_transformer`; one run each; [lecture 16](16_encoder_decoder_transformers.ipynb) has five seeds, and recurrent translators as well).
+# lectures.recipes numbers_transformer`). These are single runs; [lecture 16](16_encoder_decoder_transformers.ipynb) has five seeds, and recurrent translators as well.
 
 # %% slideshow={"slide_type": "fragment"}
 results = stored("numbers_transformer")["lines"]
@@ -796,10 +796,10 @@ HTML(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - This happens in one<!--[[words(sum(of > 0 for of in gain.values()))]]--> of the six, *learned + relative learnable sinusoids*. It has the highest mean of all, 82.5<!--[[max(mean for mean, _ in theirs.values())]]-->. Usually the mean of a pair is below that of its better half.
+# - This happens in one<!--[[words(sum(of > 0 for of in gain.values()))]]--> of the six, *learned + relative learnable sinusoids*. It has the highest mean of all, 82.5<!--[[max(mean for mean, _ in theirs.values())]]-->. In the other five the mean of the pair is below that of its better kind.
 # - In both tables "none" is last<!--[[? min(rows, key=lambda name: rows[name].mean()) == min(theirs, key=theirs.get) == "none"]]-->. The winners differ. Ours are the three rows with *learned relative* vectors<!--[[? all(name.endswith(("relative: learned", "relative learned")) for name in best_three)]]-->, and among these
 #   three the seeds overlap<!--[[? max(rows[name].min() for name in best_three) < min(rows[name].max() for name in best_three)]]-->.
-# - Learned absolute positions are among the best on GLUE (82.2<!--[[theirs["absolute: learned"][0]]]-->) but hardly beat "none" here (17.6<!--[[rows["absolute: learned"].mean():.1f]]--> %). BERT was trained on 3.3 billion words, our encoder for
+# - Learned absolute positions are among the best on GLUE (82.2<!--[[theirs["absolute: learned"][0]]]-->). Here they are only 1.0<!--[[(rows["absolute: learned"] - rows["none"]).mean():.1f]]--> ± 1.4<!--[[2.776 * (rows["absolute: learned"] - rows["none"]).std() / math.sqrt(5):.1f]]--> points ahead of "none", so five seeds cannot tell the two apart. BERT was trained on 3.3 billion words, our encoder for
 #   250 steps.
 # </details>
 #
@@ -807,7 +807,7 @@ HTML(
 # After 250 steps our table may rank how *fast* an encoding is learned; `python -m lectures.recipes positions_longer` trains six times as long.
 #
 # **Attention without a mask knows no order.** You can add a vector per position, or let every score depend on the distance. In both tables each of
-# the twelve ways beats none, but the best way differs. An encoding that works within the trained length can fail just beyond it, so test that.
+# the twelve ways has a higher mean than none, but the best way differs. An encoding that works within the trained length can fail just beyond it, so test that.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *6 minutes. Ask first which differences are larger than the spread of the seeds; only then look at the order. Their table also has

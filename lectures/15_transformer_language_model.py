@@ -140,12 +140,12 @@ show.predict(
 #
 # In 2017 $\varphi$ was ReLU. GPT uses GELU, and SmolLM2 uses a gated variant, SwiGLU, with three matrices.
 #
-# Attention moves information *between* positions; the feed-forward network works *within* a position. Wang's slides call this a decomposition.
+# Attention moves information *between* positions; the feed-forward network works *within* a position. Wang's slides call this division of labour a decomposition.
 # What does it save? One dense layer over a text of $n$ vectors would need $(nd)^2$ weights and, per token, $nd^2$ multiply-adds. Attention and
 # this network together need about $12d^2$ weights and, per token, $12d^2 + 2nd$ multiply-adds.
 #
-# Geva et al. (2021) read this network as a *memory*. Its output is $\sum_j \varphi(x \cdot k_j)\, v_j$ (without biases), where $k_j$ is a column of $W_1$ and $v_j$ a row of $W_2$:
-# each $k_j$ is a pattern, and to the extent that $x$ matches it, $v_j$ is added to the pathway.
+# Geva et al. (2021) read this network as a *memory*. Its output is $\sum_j \varphi(x \cdot k_j)\, v_j$ (without biases), where $k_j$ is a column of $W_1$ and $v_j$ a row of $W_2$.
+# Each $k_j$ is a pattern. To the extent that $x$ matches it, $v_j$ is added to the pathway.
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -386,9 +386,9 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - *Paris* becomes the likeliest word only after all 30<!--[[first_right]]--> layers. It enters the top hundred of 49,152<!--[[len(early[0]):,]]--> tokens after 25 layers<!--[[? ranks[25] <= 100 < ranks[24]]]-->.
-# - Layers add very different amounts. The first one adds a vector 14<!--[[adds[0]:.0f]]--> times as large as its input, the middle ones about a quarter<!--[[? 0.1 < sorted(adds[10:20])[5] < 0.4]]--> as large, and the last one 0.62<!--[[adds[-1]:.2f]]--> times as large.
+# - Layers add very different amounts at *is*. The first one adds a vector 14<!--[[adds[0]:.0f]]--> times as large as its input, the middle ones about a quarter<!--[[? 0.1 < sorted(adds[10:20])[5] < 0.4]]--> as large, and the last one 0.62<!--[[adds[-1]:.2f]]--> times as large.
 # - Wang's slides show *I think therefore I* → *am*. Our SmolLM2, which is the Instruct variant in 4 bits, ends with *will*; *am* is its second guess<!--[[? therefore == [" will", " am"]]]-->.
-# - Our GPT has four layers. After *or not* it expects a comma, and one layer is enough to predict it<!--[[? comma == [","] * 4]]-->.
+# - Our GPT has four layers. After *or not* it expects a comma, and the lens reads the comma already after one layer<!--[[? comma == [","] * 4]]-->.
 # - The lens uses a norm and a matrix that were trained for the *last* layer. Where an early row makes no sense, the vector may still contain the
 #   answer, in directions that the lens does not read.
 # </details>
@@ -445,7 +445,7 @@ widgets.added_player(
 #
 # - For *Paris*, attention adds 9.8<!--[[by_attention.sum():.1f]]--> and the feed-forward networks add 9.4<!--[[by_networks.sum():.1f]]-->. Most of the sum comes from the last third of the layers<!--[[? by_layers[20:].sum() > 0.6 * by_layers.sum()]]-->. The attention of layer 23
 #   adds most, 3.4<!--[[by_attention[23]:.1f]]--><!--[[? int(torch.cat([by_attention, by_networks]).argmax()) == 23]]-->. (Layers count from 0, so layer 29 is the last one.)
-# - Some sublayers *subtract*<!--[[? (by_attention < 0).any() and (by_networks < 0).any()]]-->.
+# - Some sublayers *lower* the score<!--[[? (by_attention < 0).any() and (by_networks < 0).any()]]-->.
 # - The sum tells which sublayers wrote the score, not which ones found the answer. An early layer may have moved the information to a
 #   position where a late layer turns it into a word. Only an intervention can show that (ablation, [lecture 13](13_self_attention.ipynb)).
 # </details>
@@ -550,9 +550,9 @@ show.predict(
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Does a warm-up help?** A large gradient need not do harm, since Adam divides each gradient by its recent size ([lecture 5](05_training_well.ipynb)). We test this. We train 12 layers
+# **Does a warm-up help?** A large gradient need not do harm, since Adam divides each gradient by its recent size ([lecture 5](05_training_well.ipynb)). So we train 12 layers from Glorot's weights
 # at three learning rates, with and without a warm-up of 100 steps, one run each (`python -m lectures.recipes warmup`). At the middle rate we repeat post-norm with
-# three seeds, and with GPT-2's initial weights (`warmup_again`).
+# three seeds, and then with GPT-2's initial weights (`warmup_again`).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 ended = {  # (norm, warm-up, rate) -> nats per character on dev plays
@@ -583,10 +583,10 @@ for initial, by in again.items():
 # - With Glorot's weights the three seeds agree: at most 2.58<!--[[max(again["Glorot"]["100"]):.2f]]--> with the warm-up, at least 3.32<!--[[min(again["Glorot"]["0"]):.2f]]--> without.
 # - With GPT-2's weights no seed learns without a warm-up<!--[[? min(again["GPT-2"]["0"]) > 3.3]]-->, and only one<!--[[words(sum(loss < 3.3 for loss in again["GPT-2"]["100"]))]]--> of three learns with it.
 # - We do not know why post-norm fails here. Adam largely cancels the size of a gradient, so the law above alone does not explain it. With GPT-2's initial weights
-#   (section 3) post-norm mostly fails as well, and there the last layer's gradient does not depend on depth: from 4 to 24 layers it changes by at most 7<!--[[100 * max(max(by[-1] for by in of.values()) / min(by[-1] for by in of.values()) for of in stored("warmup")["gradients"]["GPT-2"].values()) - 100:.0f]]--> %, in post-norm and in pre-norm.
+#   (section 3) post-norm mostly fails as well, although there the last layer's gradient hardly depends on depth. From 4 to 24 layers it changes by at most 7<!--[[100 * max(max(by[-1] for by in of.values()) / min(by[-1] for by in of.values()) for of in stored("warmup")["gradients"]["GPT-2"].values()) - 100:.0f]]--> %, in post-norm and in pre-norm.
 # </details>
 #
-# **With 12 layers and 250 steps pre-norm learns at all three rates, and post-norm only at some of them.** We do not know why.
+# **With 12 layers and 250 steps pre-norm learns at all three rates, and post-norm only at some of them.** We do not know why. All but post-norm at the middle rate are single runs.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **One more norm.** Many models of today also normalise queries and keys, so that a score can grow only through a learned gain. This is **QK-norm** (Henry et al. 2020; Dehghani et al. 2023). We trained a model of two layers with and without it, at four learning rates and with five seeds each, from the same first weights
@@ -624,7 +624,7 @@ HTML(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The best rate is the same for both, 0.012<!--[[? set(bounded["best"].values()) == {"0.012"}]]-->. At this rate QK-norm is ahead by 0.02<!--[[-bounded["difference at the best rates"][0]:.2f]]--> ± 0.02<!--[[bounded["difference at the best rates"][1]:.2f]]--> nats. That is little, and the rate was chosen on the plays that measure the loss.
+# - The best rate is the same for both, 0.012<!--[[? set(bounded["best"].values()) == {"0.012"}]]-->. At this rate QK-norm is ahead by 0.019<!--[[-bounded["difference at the best rates"][0]:.3f]]--> ± 0.015<!--[[bounded["difference at the best rates"][1]:.3f]]--> nats. That is little, and the rate was chosen on the plays that measure the loss.
 # - At ten times this rate the plain model ends at 2.83<!--[[by_rate["plain"][0.12].mean():.2f]]--> nats, above the 2.47<!--[[pairs_floor:.2f]]--> of a table of pairs of characters<!--[[? by_rate["plain"][0.12].min() > pairs_floor]]-->. With QK-norm it ends at 1.95<!--[[by_rate["QK-norm"][0.12].mean():.2f]]-->.
 # </details>
 #
@@ -711,7 +711,7 @@ show.predict(
 # - The samples improve in this order: character frequencies, word lengths, short words, names in capitals with a full stop, lines of a play.
 # - The loss falls from 4.42<!--[[earlier["losses"][0]:.2f]]--> to about 2.5<!--[[after_100:.1f]]--> in the first 100 steps of the stored run. Then progress slows. After 2,000<!--[[len(earlier["losses"]):,]]--> steps it is 1.77<!--[[sum(earlier["losses"][-50:]) / 50:.2f]]-->.
 # - On held-out plays the loss is 1.84<!--[[checkpoint("small_gpt").card["figures"]["test"]["nats_per_character"]:.2f]]-->, so the model has hardly overfitted. In 2,000 steps it saw each character less than once on average<!--[[? len(plays) > len(earlier["losses"]) * per_step]]-->.
-# - *From the earlier run* begins with the stored weights. AdamW's running means were not stored, and the loss jumps up a little at first. Whether the one causes the other was not tested.
+# - *From the earlier run* begins with the stored weights. AdamW's running means were not stored, and the loss jumps up a little at first. We did not test whether the one causes the other.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -721,8 +721,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. In parallel, and step by step
 #
-# In *training*, all positions of a text are computed in parallel, because the future is hidden by the mask and not by the order of computation. The
-# longest chain of operations that must wait for each other has $L$ blocks, however long the text is; in a recurrent network it has
+# In *training*, all positions of a text are computed in parallel, because the mask hides the future, not the order of computation. The
+# longest chain of operations that must wait for each other has $L$ blocks, however long the text is. In a recurrent network it has at least
 # $n$ steps. In this respect a Transformer is closer to a convolutional network than to a recurrent one (McAllester).
 #
 # In *generation*, each token depends on the previous one, so $n$ tokens take $n$ steps. But must each step read the whole text again?
@@ -787,7 +787,7 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Step through the cache.** Press play. The framed column is computed in this step; the others are read from the cache. The second model sees only a
-# window of six tokens, so its cache stops growing. (This is possible because its positions are relative, [lecture 14](14_positions.ipynb).)
+# window of six tokens, so its cache stops growing.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 near = TransformerLM(replace(ours.config, window=6))
@@ -1013,7 +1013,7 @@ show.predict(
 #   experiments differ in positions, steps and rates, and we do not know which of these decides.
 # </details>
 #
-# **Of the changes of 2017, this small model needs the residual sum most, then attention and the feed-forward networks, then positions.** It shows no need of several heads or of LayerNorm.
+# **At this one learning rate, the small model needs the residual sum most, then attention and the feed-forward networks, then positions.** It shows no need of several heads or of LayerNorm.
 # Three layers cannot tell what a deep model needs.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -1058,7 +1058,7 @@ widgets.norm_playground(
 # <details><summary>Answer</summary>Nothing, because the norm divides by the size.</details>
 #
 # 3. Why can you read SmolLM2's pathway after layer 10 with the matrix that produces its output?
-# <details><summary>Answer</summary>All layers add to the same vector, so the matrix fits at every depth. Nothing guarantees that an early layer writes in directions that the output reads.</details>
+# <details><summary>Answer</summary>All layers add to the same vector, so its shape fits the matrix at every depth. Nothing guarantees that an early layer writes in directions that the output reads.</details>
 #
 # 4. A friend's GPT writes more slowly with each token. What is missing?
 # <details><summary>Answer</summary>The cache of keys and values. Without it the whole text is read again for each token.</details>

@@ -97,7 +97,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Attention cuts the path *across* to one step. The path *within* the source stays long as long as the encoder is recurrent.
-# - In a Transformer both are one step, in every layer.
+# - In a Transformer each of the two paths is one step, in every layer.
 # - A short path does not yet make a better translation. Section 7 measures whether it helps.
 # </details>
 
@@ -526,7 +526,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The blue weight jumps to the right when German says the units first, and then back to the left.
+# - The blue weights jump to the right when German says the units first, and then back to the left.
 # - The model is nearly certain at every step, and a number has only one right translation here. A beam finds little to search.
 # - Beam search keeps $b$ states. All of them share the encoder's work; only the target's cache is copied.
 # </details>
@@ -708,7 +708,7 @@ widgets.alignment_player(
 # - The recurrent network's weights follow the diagonal. So do some of the Transformer's heads; others read a neighbour or `<eos>`.
 # - On 6,309<!--[[spoken["Transformer"]["words"]:,]]--> held-out words the recurrent network gets 32.91<!--[[spoken["recurrent, attention"]["word_error_rate"]:.2f]]--> % of the words wrong, and the Transformer 32.35<!--[[spoken["Transformer"]["word_error_rate"]:.2f]]--> %. A difference of up to 1.6
 #   points may be chance, and these are single runs, so they do not say which is better.
-# - A recurrent network with one vector instead of attention gets 40.88<!--[[spoken["recurrent, one vector"]["word_error_rate"]:.2f]]--> % wrong.
+# - A recurrent network with one vector instead of attention gets 40.88<!--[[spoken["recurrent, one vector"]["word_error_rate"]:.2f]]--> % of the words wrong.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -719,7 +719,7 @@ widgets.alignment_player(
 # ## 7. Measured
 #
 # Five translators (four networks and a baseline) learned from the same 20,000 numbers of up to 12 English words. Three networks have nearly the same number of parameters and took 2,500<!--[[cost_of["Transformer, sinusoids"]["steps"]:,]]--> training steps of 64 pairs.
-# The fourth has one vector and reads it at every step ([lecture 12](12_attention.ipynb)). It is smaller and took 3,000<!--[[one_vector["training"]["steps"]:,]]--> steps; its time was not measured together with the others.
+# The fourth has one vector and reads it at every step ([lecture 12](12_attention.ipynb)); of four such networks we chose the one that is best beyond the trained lengths. It is smaller and took 3,000<!--[[one_vector["training"]["steps"]:,]]--> steps; its time was not measured together with the others.
 #
 # | | parameters | seconds to train, one core |
 # |---|---|---|
@@ -841,9 +841,9 @@ for measure in ("BLEU", "every word right"):
 # - **Beyond it the Transformer with sinusoids is behind.** At 15 to 17 words it has 78<!--[[mean(bleu_at["Transformer, sinusoids", "15-17"]):.0f]]-->, the recurrent network with attention 90<!--[[mean(bleu_at["recurrent, attention", "15-17"]):.0f]]-->, and even the Transformer's best seed is below the worst recurrent seed<!--[[? all(max(bleu_at["Transformer, sinusoids", length]) < min(bleu_at["recurrent, attention", length]) for length in ("15-17", "24-26"))]]-->.
 # - **It is largely the positional encoding.** With relative positions, and nothing else changed, BLEU is 91<!--[[mean(bleu_at["Transformer, relative positions", "15-17"]):.0f]]-->, and the seeds overlap with those of the recurrent network<!--[[? all(max(min(bleu_at["Transformer, relative positions", length]), min(bleu_at["recurrent, attention", length])) < min(max(bleu_at["Transformer, relative positions", length]), max(bleu_at["recurrent, attention", length])) for length in ("15-17", "24-26"))]]-->. Greedy search is not the
 #   cause, because a beam of 4 changes the 78<!--[[mean(bleu_at["Transformer, sinusoids", "15-17"]):.0f]]--> by less than one<!--[[? abs(in_beams - mean(bleu_at["Transformer, sinusoids", "15-17"])) < 1]]-->.
-# - **Word-by-word translation** has 25<!--[[bleu_at["word by word", "24-26"][0]:.0f]]--> at 24 to 26 words, without knowing any order. The network with one vector has fewer parameters and reaches 40<!--[[mean(bleu_at["recurrent, one vector", "24-26"]):.0f]]-->. It is no worse than the Transformer with sinusoids (36<!--[[mean(bleu_at["Transformer, sinusoids", "24-26"]):.0f]]-->), though the seeds overlap<!--[[? min(bleu_at["recurrent, one vector", "24-26"]) < max(bleu_at["Transformer, sinusoids", "24-26"])]]-->.
+# - **Word-by-word translation** has 25<!--[[bleu_at["word by word", "24-26"][0]:.0f]]--> at 24 to 26 words, without knowing any order. The network with one vector has fewer parameters and reaches 40<!--[[mean(bleu_at["recurrent, one vector", "24-26"]):.0f]]-->, the Transformer with sinusoids 36<!--[[mean(bleu_at["Transformer, sinusoids", "24-26"]):.0f]]-->. Their seeds overlap<!--[[? min(bleu_at["recurrent, one vector", "24-26"]) < max(bleu_at["Transformer, sinusoids", "24-26"])]]-->, so we cannot rank these two.
 #
-# The widget also shows *words found*. At 24 to 26 words the attention of all networks drifts, even with the reference as input. The best head with sinusoids finds 45<!--[[100 * aligned_late["Transformer, sinusoids"]:.0f]]--> %, the recurrent network's 44<!--[[100 * aligned_late["recurrent, attention"]:.0f]]--> %, and
+# The widget also shows *words found*. At 24 to 26 words the attention of all networks drifts, even with the reference as input. With sinusoids the best head finds 45<!--[[100 * aligned_late["Transformer, sinusoids"]:.0f]]--> %, the recurrent network's 44<!--[[100 * aligned_late["recurrent, attention"]:.0f]]--> %, and
 # IBM Model 1, which has no position to drift from, 68<!--[[100 * aligned_late["IBM Model 1"]:.0f]]--> %. At 15 to 17 words the recurrent network's head finds more than the best head with sinusoids, 93<!--[[100 * mean(seed["aligned"]["15-17"] for seed in compared["recurrent"]):.0f]]--> % and 78<!--[[100 * mean(seed["aligned"]["15-17"] for seed in five["Transformer, sinusoids"]):.0f]]--> %. So
 # we do not know what part alignment plays in BLEU.
 # </details>
@@ -859,9 +859,9 @@ for measure in ("BLEU", "every word right"):
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. The $O(n + m)$ picture
 #
-# You will read that an encoder–decoder takes $O(n + m)$ steps, or $O(nm)$ with attention. For the Transformer both are true; they count different things.
+# You will read that an encoder–decoder takes $O(n + m)$ steps, or $O(nm)$ with attention. For the Transformer both are true, because they count different things.
 #
-# - The *positions* to compute are $n + m$. Each takes about $14 d^2$ multiply-adds per layer, $12 d^2$ in the block and $2 d^2$ for cross-attention, which projects each source position to a key and a value, and each
+# - The *positions* to compute are $n + m$. Each takes about $14 d^2$ multiply-adds per layer, $12 d^2$ in the block and $2 d^2$ for cross-attention. Cross-attention projects each source position to a key and a value, and each
 #   target position to a query and an output.
 # - The *scores* of the three attentions are $n^2 + m^2 + nm$, with $2d$ multiply-adds each, half of them for the weighted sum.
 # - The number of *sequential* steps is neither of the two. In training it is the number of layers.
@@ -926,8 +926,8 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **What is an encoder–decoder still used for?** Most language models today are **decoder-only**, like GPT. They read the source as the beginning of the target, with one stack and a causal mask. An encoder–decoder still has two strengths.
-# Its encoder reads in *both* directions, and its input may be of a different kind from its output: sound in speech recognition, an image in captioning, another language in translation. Its source is
-# encoded once, however long the target becomes; after that, each target token attends to all $n$ source positions. T5 is an encoder–decoder for text; [lecture 17](17_pretraining.ipynb) compares it with the other two families.
+# Its encoder reads in *both* directions, and its input may be of a different kind from its output: sound in speech recognition, an image in captioning, another language in translation. Like a
+# decoder-only model with a cache, it encodes the source once, however long the target becomes. T5 is an encoder–decoder for text; [lecture 17](17_pretraining.ipynb) compares it with the other two families.
 #
 # > **Ask yourself.** Which of the two would you choose for subtitles of a live broadcast, and which for a chat?
 #

@@ -1,7 +1,7 @@
 # %% [markdown] slideshow={"slide_type": "slide"}
 # # Cheaper attention
 #
-# Every token attends to every other one. A text of $n$ tokens has $n^2$ pairs: 900 for a sentence of 30 words, 262,144 for a
+# In attention every token attends to every other one. A text of $n$ tokens has $n^2$ pairs: 900 for a sentence of 30 words, 262,144 for a
 # page of 512, and 2.5 billion for a novel of 50,000. Since 2019 dozens of papers have proposed attention whose cost grows like $n$. This lecture
 # builds three of them and measures what they save and what they lose. Do we need them at all?
 #
@@ -127,7 +127,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Both lines have a slope near 2<!--[[? all(abs(costs["law"]["time"][name]["exponent"] - 2) < 0.15 for name in ("explicit", "fused"))]]-->, so both times grow like $n^2$. At 4,096 tokens the kernel is 6.2<!--[[costs["seconds"]["explicit"]["4096"] / costs["seconds"]["fused"]["4096"]:.1f]]--> times as fast as attention as written.
-# - The memory of the kernel grows at most like $n$<!--[[? costs["law"]["memory"]["fused"]["exponent"] < 1.05]]-->. The equation needs two arrays of $n^2$ values per head; PyTorch's operations hold 4.2<!--[[written / two_arrays * 2:.1f]]--> such arrays at their peak.
+# - The kernel's memory grows at most like $n$<!--[[? costs["law"]["memory"]["fused"]["exponent"] < 1.05]]-->. The equation needs two arrays of $n^2$ values per head; PyTorch's operations hold 4.2<!--[[written / two_arrays * 2:.1f]]--> such arrays at their peak.
 # </details>
 #
 # **The kernel removes the quadratic memory and leaves the quadratic time.** Linformer, Longformer and BigBird are older than this kernel and compare themselves with attention as it is written. Our
@@ -327,7 +327,7 @@ print(f"outputs that change with the last token: {int(moved.sum())} of 32")
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Longformer and BigBird: leave pairs out
 #
-# The other idea keeps the scores exact, but computes only some of them. This is **sparse attention**. Its pattern combines up to three parts:
+# The other idea is to compute only some of the scores, but these exactly. This is **sparse attention**. Its pattern combines up to three parts:
 #
 # - a **sliding window**: a query sees its neighbours, $w$ positions in all;
 # - a **global token** sees every position, and every position sees it;
@@ -400,7 +400,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - A window must reach 16<!--[[next(size for size in range(1, 48) if layers_to_reach(window(48, size)) <= 3)]]--> positions to either side to cross 48 positions in three layers, which is 1,312<!--[[int(window(48, 16).sum()):,]]--> of 2,304 pairs. With one global token a window of 1<!--[[? layers_to_reach(longformer(48, 1)) == 2]]--> is enough. This takes 234<!--[[int(longformer(48, 1).sum())]]--> pairs and two layers.
+# - A window must reach 16<!--[[next(size for size in range(1, 48) if layers_to_reach(window(48, size)) <= 3)]]--> positions to either side to cross 48 positions in three layers. That takes 1,312<!--[[int(window(48, 16).sum()):,]]--> of 2,304 pairs. With one global token, a window that reaches one position<!--[[? layers_to_reach(longformer(48, 1)) == 2]]--> to either side is enough. That takes 234<!--[[int(longformer(48, 1).sum())]]--> pairs and two layers.
 # - With the pattern *every size-th* (strided), position 1 never receives information from position 2, however many layers you stack. The Sparse Transformer (Child et al. 2019) combines it with a window.
 # - A star, one global token and nothing else, already connects everything in two layers. Zaheer et al. prove that a star suffices to approximate any continuous function of a text. But all information then passes through *one vector*, the bottleneck of [lecture 11](11_sequence_to_sequence.ipynb).
 # </details>
@@ -411,7 +411,7 @@ show.predict(
 # |---|---|---|---|---|
 # | MNLI, % right | 83.4 | 80.2 | 73.1 | 80.5 |
 #
-# With global tokens the gap closes. BigBird's stronger model (ETC) uses **no random blocks** at all.
+# With global tokens added to both, the paper closes the gap. BigBird's stronger model (ETC) uses **no random blocks** at all.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *11 minutes. Let the room say which cells a global token fills before you press the button (a row and a column). Slide *layers* with the orange row in view. Then ask which of *window* and *BigBird* needs fewer pairs for three layers, and what *every size-th* never reaches. What goes wrong: they
@@ -420,7 +420,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Time and memory, to 16,384 tokens
 #
-# Fewer scores do not yet mean less time. A pattern must be cut into blocks, keys must be gathered, and a general kernel does not know your pattern. We measured one attention layer with
+# Fewer scores do not always mean less time. A pattern must be cut into blocks, keys must be gathered, and a general kernel does not know your pattern. We measured one attention layer with
 # SmolLM2's sizes ($d = 576$, nine heads, three shared heads of keys and values): Longformer with a window of 512, BigBird with blocks of 64 (the paper's sizes), Linformer with $k = 256$, full attention as
 # written, and full attention with PyTorch's fused kernel (`python -m lectures.recipes sparse_cost`; one thread, medians).
 
@@ -448,13 +448,13 @@ show.predict(
 # | MB at 16,384 tokens | 139<!--[[layer["bytes"]["full, fused"]["16384"] / 1e6:.0f]]--> | 429<!--[[layer["bytes"]["Longformer"]["16384"] / 1e6:.0f]]--> | 907<!--[[layer["bytes"]["BigBird"]["16384"] / 1e6:.0f]]--> | 139<!--[[layer["bytes"]["Linformer"]["16384"] / 1e6:.0f]]--> |
 # | faster than full from, tokens | – | 1,200<!--[[round(starts["Longformer"], -2):,]]--> | 1,500<!--[[round(starts["BigBird"], -2):,]]--> | 600<!--[[round(starts["Linformer"], -2):,]]--> |
 #
-# - **Where our sparse layers lose time.** On short texts the kernel is fastest. At 256 tokens Longformer takes 2.5<!--[[layer["seconds"]["Longformer"]["256"] / layer["seconds"]["full, fused"]["256"]:.1f]]--> times as long as the kernel.
+# - **Where our sparse layers lose time.** On short texts the kernel is faster than both. At 256 tokens Longformer takes 2.5<!--[[layer["seconds"]["Longformer"]["256"] / layer["seconds"]["full, fused"]["256"]:.1f]]--> times as long as the kernel.
 # - **Where they lose memory.** Longformer and BigBird need more than the kernel at every length<!--[[? all(layer["bytes"][name][n] > of for name in ("Longformer", "BigBird") for n, of in layer["bytes"]["full, fused"].items())]]-->, because each key is copied to every block that sees it. A special kernel could avoid the copies; ours are made of PyTorch's operations.
 # - At 16,384 tokens the full layer needs 12.2<!--[[layer["multiply_adds"]["full, fused"]["16384"] / layer["multiply_adds"]["BigBird"]["16384"]:.1f]]--> times as many multiply-adds as BigBird, but takes only 6.6<!--[[longest["full, fused"] / longest["BigBird"]:.1f]]--> times as long.
 # - We timed one core of a shared machine, with one text and no mask. On other machines the lines cross elsewhere.
 # </details>
 #
-# **In long texts the cheap layers are faster, but by less than their multiply-adds promise.**
+# **In long texts all three cheap layers are faster than the kernel. For the two sparse ones the gain in time is smaller than the gain in multiply-adds<!--[[? all(longest["full, fused"] / longest[name] < layer["multiply_adds"]["full, fused"]["16384"] / layer["multiply_adds"][name]["16384"] for name in ("Longformer", "BigBird"))]]-->; for Linformer it is not<!--[[? longest["full, fused"] / longest["Linformer"] > layer["multiply_adds"]["full, fused"]["16384"] / layer["multiply_adds"]["Linformer"]["16384"]]]-->.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *7 minutes. Switch the explorer from time to memory to multiply-adds at 16,384 tokens. Ask why a ratio of multiply-adds is not a ratio of times. What goes wrong: they compare the
@@ -481,7 +481,7 @@ show.predict(
 # | Linformer, k = n | 64<!--[[needle["rows"]["Linformer, k = n"]["keys"]:.0f]]--> | control: nothing saved |
 # | Linformer, 5 × the steps | 16<!--[[needle["rows"]["Linformer, 5 × the steps"]["keys"]:.0f]]--> | control: longer training |
 #
-# Each row has five<!--[[words(len(right["full"]))]]--> seeds and 500 steps (2,500 in the last row). The task asks for *one* token (`python -m lectures.recipes needle`).
+# Each row has five<!--[[words(len(right["full"]))]]--> seeds and 500 steps (2,500 in the last row). All rows share one learning rate, which was tuned for none of them. Each question asks for *one* token (`python -m lectures.recipes needle`).
 
 # %% slideshow={"slide_type": "fragment"}
 needle = stored("needle")
@@ -540,7 +540,7 @@ def by_path(name, layers):
 # - **The number of keys does not explain it.** The wider window has 23<!--[[needle["rows"]["wider window"]["keys"]:.0f]]--> keys per query and finds 61<!--[[found("wider window"):.0f]]--> %. *Window + random* finds 90<!--[[found(random_too):.0f]]--> % with fewer keys<!--[[? needle["rows"][random_too]["keys"] < needle["rows"]["wider window"]["keys"] and min(right[random_too]) > max(right["wider window"])]]-->.
 # - *Window + global* finds 91<!--[[found(global_too):.0f]]--> % on average, but with one seed only 65<!--[[100 * min(right[global_too]):.0f]]--> %, although every card is at most two layers away<!--[[? all(run[2:] == [None, None] for run in needle["rows"][global_too]["by_layers"])]]-->. Seed by seed, the interval of its difference from *window + random* contains 0<!--[[? abs(gap) < half]]-->, so this test cannot rank the two.
 # - **BigBird's pattern closes the gap.** Random blocks and global tokens together find 99<!--[[found(everything):.0f]]--> %. In the paper they close the gap as well.
-# - **Linformer learns late.** After 500 steps it only guesses, and finds 13<!--[[found("Linformer"):.0f]]--> %. With as many keys as positions it finds 14<!--[[found("Linformer, k = n"):.0f]]--> %, so more keys do not help it in so few steps. After five times the steps four<!--[[words(sum(share > 0.99 for share in right[slow]))]]--> of five seeds find nearly every card.
+# - **At this rate Linformer learns late.** After 500 steps it only guesses, and finds 13<!--[[found("Linformer"):.0f]]--> %. With as many keys as positions it finds 14<!--[[found("Linformer, k = n"):.0f]]--> %, so more keys do not help it in so few steps. After five times the steps four<!--[[words(sum(share > 0.99 for share in right[slow]))]]--> of five seeds find nearly every card.
 # - The test is small, with 64<!--[[needle["length"]]]--> tokens, three<!--[[words(needle["layers"])]]--> layers and four cards. We have not tested whether four global tokens could hold twenty cards.
 # </details>
 #
@@ -576,7 +576,7 @@ widgets.memory_playground(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Or keep no cache at all.** Leave the softmax out, and send queries and keys through a function $\varphi$ that makes them positive, so that $\varphi(q_t)\,\varphi(k_i)^\top$ is the weight of token $i$ ($q$, $k$ and $v$ are rows). Then the query factors out of the
+# **Or keep no cache at all.** Leave the softmax out, and send queries and keys through a function $\varphi$ that makes them positive. The weight of token $i$ is $\varphi(q_t)\,\varphi(k_i)^\top$, where $q$, $k$ and $v$ are rows. Then the query factors out of the
 # sum over all tokens so far:
 #
 # $$\sum_{i \le t} \varphi(q_t)\,\varphi(k_i)^\top v_i = \varphi(q_t)\, S_t, \qquad S_t = S_{t-1} + \varphi(k_t)^\top v_t .$$
@@ -649,7 +649,7 @@ in_every_passage = all(
 # - With a window of 64 the loss is 5.78<!--[[loss["window"][64]:.2f]]-->. With the first four tokens of the text added it is **3.96<!--[[first[64]:.2f]]-->**; four other tokens repair much less. This holds in each of the passages and for each window<!--[[? in_every_passage]]-->.
 # - A window of 8 with the first four tokens (4.98<!--[[first[8]:.2f]]-->) is better than a window of 64 without them<!--[[? first[8] < loss["window"][64]]]-->.
 # - **What these tokens say hardly matters.** With the first four tokens of a *different* passage instead, the loss is 3.95<!--[[stranger[64]:.2f]]-->, nearly the same<!--[[? abs(stranger[64] - first[64]) < 0.02]]-->. SmolLM2's heads put more than half of their weight there ([lecture 13](13_self_attention.ipynb)).
-# - This is one model with short texts. A text that depends on something further back would lose more.
+# - This is one model with short texts. In a text that depends on something further back, the window may cost more.
 # </details>
 #
 # **Adding four sink tokens repairs 1.8<!--[[loss["window"][64] - first[64]:.1f]]--> of the 2.0<!--[[rise:.1f]]--> nats that the window costs.** So a cache that slides keeps the first tokens as well (Xiao et al. 2024).
@@ -737,9 +737,9 @@ ratio = {key: attention_of[key] / network_of[key] for key in attention_of}
 # | claim | measured | verdict, 2026 |
 # |---|---|---|
 # | 1. The cost lies elsewhere. | The scores take 32<!--[[share_of_scores(*small, 2048):.0f]]--> % of the multiply-adds at SmolLM2's width and 3<!--[[share_of_scores(*gpt3, 2048):.0f]]--> % at GPT-3's with 2,048 tokens, but with 131,072 tokens 97<!--[[share_of_scores(*small, 131_072):.0f]]--> % and 64<!--[[share_of_scores(*gpt3, 131_072):.0f]]--> %. | True as models grow wider, false as texts grow longer. |
-# | 2. Models stay quadratic. | SmolLM2 and MiniLM are quadratic in every layer. GPT-3 alternates full layers with banded ones (Brown et al. 2020, section 2.1). | Mostly true in 2023. Since then windows in part of the layers (Gemma 2, 2024) and mixtures with recurrent layers (Jamba, 2024) have come into use. |
+# | 2. Models stay quadratic. | SmolLM2 and MiniLM have full attention in every layer. GPT-3 alternates full layers with banded ones (Brown et al. 2020, section 2.1). | Mostly true in 2023. Since then windows in part of the layers (Gemma 2, 2024) and mixtures with recurrent layers (Jamba, 2024) have come into use. |
 # | 3. Cheap methods do not work as well. | Cards found: full 100<!--[[found("full"):.0f]]--> %, BigBird's pattern 99<!--[[found(everything):.0f]]--> %, a window 33<!--[[found("window"):.0f]]--> %. | It depends on the pattern and on the question; on the papers' classification tasks the gap is small. |
-# | 4. Longer texts would unlock better models. | 131,072 tokens would take our core 379<!--[[at("full, fused", 131_072):.0f]]--> s per layer, and 14<!--[[at("Longformer", 131_072):.0f]]--> s with Longformer (extrapolated eightfold). | Open: our scale cannot test it. |
+# | 4. Longer texts would unlock better models. | For 131,072 tokens our core would need 379<!--[[at("full, fused", 131_072):.0f]]--> s per layer, and 14<!--[[at("Longformer", 131_072):.0f]]--> s with Longformer (extrapolated eightfold). | Open: our scale cannot test it. |
 #
 # - Multiply-adds are not time. At 2,048 tokens an attention layer of SmolLM2's sizes has 1.2<!--[[ratio["multiply_adds"]:.1f]]--> times the multiply-adds of its feed-forward network and takes 2.5<!--[[ratio["seconds"]:.1f]]--> times as long.
 # - Claim 1 counts a pass over a whole text. A model that *writes* reads its whole cache for every token. The cache grows with $n$ at any width, to 3.0<!--[[cache_bytes(30, 3, 64, 131_072) / 1e9:.1f]]--> GB for SmolLM2 at 131,072 tokens.

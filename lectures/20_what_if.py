@@ -182,9 +182,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - A loss above that of uniform guessing means confident mistakes. The final norm and the output matrix receive vectors unlike any in training.
+# - A loss above that of uniform guessing means confident mistakes.
 # - **Two different questions.** "What if I remove it now?" asks what a trained model relies on. "What if it had never been there?" needs a new training. Only the second says what the architecture needs. Sections 4 to 8 train new models.
-# - One text and one model illustrate the method. They do not rank the parts by importance.
+# - One text and one model illustrate the method, but do not rank the parts by importance.
 # </details>
 #
 # **Removing a part from a trained model shows what this model relies on, not what a Transformer needs.**
@@ -421,11 +421,11 @@ per_layer = 10 ** ((masked[0] - masked[-1]) / (len(masked) - 1))
 # <details><summary><b>What to notice</b></summary>
 #
 # - **It is the mask.** With only a norm the decline is delayed by two layers and then just as steep. With a causal mask the residual falls by a factor of about 1.6<!--[[per_layer:.1f]]--> per layer (SmolLM2's without skips: 1.5<!--[[(cut[0] / cut[-1]) ** (1 / 30):.1f]]-->). The first token sees only itself, the second sees two, so the means are over *different* sets of tokens.
-#   Wu et al. (2024) prove that masked attention collapses exponentially, as we see here. Dong's doubly exponential rate is not that of causal models.
+#   Wu et al. (2024) prove that masked attention collapses exponentially, as we see here. Dong's doubly exponential rate does not describe causal models.
 # - As trained, both models keep their tokens apart to the end. In SmolLM2 the residual falls from 0.93<!--[[residuals["SmolLM2"]["as trained"][0]:.2f]]--> to 0.41<!--[[residuals["SmolLM2"]["as trained"][-1]:.2f]]--> of X.
 # - **SmolLM2 without networks** keeps its skips, but its residual falls from 0.93<!--[[residuals["SmolLM2"]["no networks"][0]:.2f]]--> to 0.08<!--[[residuals["SmolLM2"]["no networks"][-1]:.2f]]-->, most of it in the first five layers<!--[[? residuals["SmolLM2"]["no networks"][5] < 0.5 * residuals["SmolLM2"]["no networks"][0]]]-->. So in this trained model attention and skips alone bring the tokens together.
 # - **MiniLM without skips** has no mask, and it falls off a cliff. The decline steepens from layer to layer, until single precision ends near $10^{-7}$.
-# - All of these are ablations of trained models on one text. They do not show where training without skips would end.
+# - All of these are ablations of trained models on one text. They do not show what training without skips would give.
 # </details>
 #
 # **Without their skips both trained models collapse as well. SmolLM2, which has a causal mask, collapses exponentially; MiniLM, which has none, collapses faster.**
@@ -494,7 +494,7 @@ widgets.mixing_player(maps, WORDS)
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Attention's map changes with the words. Those of FNet and linear mixing do not change at all. MLP-Mixer's weights are fixed as well, but its GELU is not linear, so its map changes a little.
 #
-# We train seven encoders that differ only in this sublayer, on two tasks: **text**, where one letter of a word is hidden, as in [lecture 14](14_positions.ipynb), and **images**, handwritten digits of 8 × 8 pixels cut into 16 patches of 2 × 2, whose final vectors are averaged and classified. All train for 250 steps with one learning rate, which was tuned for none of them; attention has the most parameters<!--[[? all(max(of, key=lambda row: of[row]["parameters"]) == "attention" for of in mixing["tasks"].values())]]-->.
+# We train seven encoders that differ only in this sublayer, on two tasks. In **text**, one letter of a word is hidden, as in [lecture 14](14_positions.ipynb). The **images** are handwritten digits of 8 × 8 pixels, cut into 16 patches of 2 × 2; the mean of the final vectors is classified. All train for 250 steps with one learning rate, which was tuned for none of them; attention has the most parameters<!--[[? all(max(of, key=lambda row: of[row]["parameters"]) == "attention" for of in mixing["tasks"].values())]]-->.
 # The controls are *random mixing*, a random matrix that is not trained, and *no mixing*, which processes every position by itself.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -544,7 +544,7 @@ show.predict(
 #   change it.
 # </details>
 #
-# **"Attention is all you need" and "attention is not needed" are both claims about a task.** Here fixed mixing sufficed for centred digits; for hidden letters FNet stayed behind.
+# **"Attention is all you need" and "attention is not needed" are both claims about a task.** Here digits did as well without any mixing as with attention; for hidden letters FNet stayed behind.
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What the papers say</b></summary>
@@ -687,14 +687,14 @@ for row, test in late_tests.items():
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>How to read it, and what the paper adds</b></summary>
 #
-# - **The search found something here.** Its choice, ssfsfsfsfffs<!--[[SEARCHED]]-->, leads the plain order by 0.054<!--[[plain_seeds[0] - by_order[SEARCHED][0]:.3f]]--> with the seed of the search, and by 0.035<!--[[-retest.difference:.3f]]--> ± 0.016<!--[[retest.half:.3f]]--> with four fresh ones.
-# - The first number is larger because the *plain* order's first seed is a poor one. Compared with the mean of its 20 seeds, the choice leads by 0.044<!--[[fmean(plain_seeds) - by_order[SEARCHED][0]:.3f]]--> and by 0.046<!--[[fmean(plain_seeds) - fmean(by_order[SEARCHED][1:]):.3f]]-->.
-# - Corrected for 21<!--[[len(order_tests)]]--> tests, the sandwich and five<!--[[words(len(better) - 1)]]--> random orders are better than the plain order, and none is worse<!--[[? "sandwich" in better and not worse]]-->. On the dev plays it is four<!--[[words(len(better_on_dev) - 1)]]-->.
+# - **The search found something here.** The order that it chose, ssfsfsfsfffs<!--[[SEARCHED]]-->, leads the plain order by 0.054<!--[[plain_seeds[0] - by_order[SEARCHED][0]:.3f]]--> with the seed of the search, and by 0.035<!--[[-retest.difference:.3f]]--> ± 0.016<!--[[retest.half:.3f]]--> with four fresh ones.
+# - The lead of 0.054 is larger because the *plain* order's first seed is a poor one. Compared with the mean of the plain order's 20 seeds, the choice leads by 0.044<!--[[fmean(plain_seeds) - by_order[SEARCHED][0]:.3f]]--> with the seed of the search and by 0.046<!--[[fmean(plain_seeds) - fmean(by_order[SEARCHED][1:]):.3f]]--> with the fresh ones.
+# - Corrected for 21<!--[[len(order_tests)]]--> tests, the sandwich and five<!--[[words(len(better) - 1)]]--> random orders are better than the plain order, and none is worse<!--[[? "sandwich" in better and not worse]]-->. On the dev plays four<!--[[words(len(better_on_dev) - 1)]]--> random orders are better.
 # - **Attention low, networks high.** Among random orders, those with attention nearer the input have lower losses: ρ = 0.54<!--[[low_s["rho"]:.2f]]--> (95 % interval 0.14<!--[[low_s["low"]:.2f]]--> to 0.82<!--[[low_s["high"]:.2f]]-->). It is no rule: two<!--[[words(sum(place_of_s[row] > 5 for row in better if row in place_of_s))]]--> of the better orders have it higher than the plain order. The authors saw the same tendency.
 # - **Most of the lead goes with longer training.** After 4,800 steps the sandwich leads by 0.019<!--[[-late.difference:.3f]]--> ± 0.013<!--[[late.half:.3f]]-->, in every seed<!--[[? max(gaps[STEPS] + gaps[LONG]) < 0]]-->.
-# - Whether the search's choice is still ahead after 4,800 steps, five seeds cannot tell: by 0.014<!--[[-late_tests[SEARCHED].difference:.3f]]-->, and behind in two of them<!--[[? sum(a > b for a, b in zip(losses_of(SEARCHED, LONG), losses_of(PLAIN, LONG), strict=True)) == 2]]-->.
+# - Five seeds cannot tell whether the search's choice is still ahead after 4,800 steps. It leads by 0.014<!--[[-late_tests[SEARCHED].difference:.3f]]--> on average, but is behind in two of them<!--[[? sum(a > b for a, b in zip(losses_of(SEARCHED, LONG), losses_of(PLAIN, LONG), strict=True)) == 2]]-->.
 # - **A trap that we walked into.** At the rate that is best after 1,600 steps, the sandwich's lead after 4,800 seems to be gone: 0.000<!--[[abs(mistuned.difference):.3f]]--> ± 0.013<!--[[mistuned.half:.3f]]-->. The longer training needs half that rate<!--[[? rate_of[SANDWICH, STEPS] == 2 * rate_of[SANDWICH, LONG] and rate_of[PLAIN, STEPS] == rate_of[PLAIN, LONG]]]-->. The plain order keeps its own. So choose the rate again for each length.
-# - After 200 steps, when the context is hardly used, the sandwich was not ahead<!--[[? fmean(short[SANDWICH]) > fmean(short[PLAIN])]]-->.
+# - After 200 steps, when the context was hardly used, the sandwich was not ahead<!--[[? fmean(short[SANDWICH]) > fmean(short[PLAIN])]]-->.
 # - The sandwich was not found by the search alone. The authors saw that good orders have attention low and networks high, and tested this idea with new runs: test perplexity 17.96, where the baseline has 18.70. This is the right way to use a search, as the source of a hypothesis.
 # - On translation they report no gain.
 # </details>
@@ -769,7 +769,7 @@ HTML(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Without a mask the vector never moves, at any depth, because the whole stack treats the other words as a set.
-# - With a causal mask, models use the order as far as they can tell it. Haviv et al. (2022) find that large models without positional encodings learn the position of each word.
+# - With a causal mask the vector moves from two layers on. Haviv et al. (2022) find that large models without positional encodings learn the position of each word.
 # - In Wang et al. the damage is uneven. Without positions CoLA, which asks whether a sentence is grammatical, falls from 60.2 to 39.0; MNLI, which asks whether one sentence follows from another, only from 84.8 to 80.1. Without a mask and positions a model sees a bag of words, and on MNLI that goes a long way.
 # - These models were trained without positional encodings. Removing them from a trained model is a different experiment.
 # </details>
@@ -898,7 +898,7 @@ show.predict(
 #
 # Each token goes to two of the experts, and the norms can send it to different ones in different layers. On ImageNet, the accuracy of WideNet is 1.46 points above that of a Vision Transformer, with 72 % of the parameters. It is 2.08 points above that of a Vision Transformer *with* experts, with 13 % of the parameters.
 #
-# **Experts today** are not shared among layers. Each layer has its own, in the place of its feed-forward network, and they buy parameters without operations. Mixtral (Jiang et al. 2024) sends each token to 2 of 8 experts. DeepSeek-V3 (December 2024) has one expert for all tokens and 256 others, and sends each token to 8 of these. With the parts that all tokens share, each token uses 37 of the 671 billion parameters.
+# **Experts today** are not shared among layers. Each layer has its own, instead of its feed-forward network. They add parameters, but hardly any operations per token. Mixtral (Jiang et al. 2024) sends each token to 2 of 8 experts. DeepSeek-V3 (December 2024) has one expert for all tokens and 256 others, and sends each token to 8 of these. With the parts that all tokens share, each token uses 37 of the 671 billion parameters.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 best_rate = {row: stacks.rates_of(row, stacks.TUNED[row])[1] for row in stacks.SHAPES}
@@ -964,10 +964,10 @@ show.predict(
 # - Nine rows, five seeds each, 1,600 steps, each at its best learning rate between two worse ones. All are far below the table of character pairs<!--[[? max(mean_of.values()) < floors[1] - 0.2]]-->.
 # - **Deeper or wider.** Twelve layers of half the width cannot be told from six<!--[[? shape_tests["12 layers, half as wide"].corrected > 0.05]]-->. Three layers of twice the width are behind by 0.021<!--[[shape_tests["3 layers, twice as wide"].difference:.3f]]--> ± 0.009<!--[[shape_tests["3 layers, twice as wide"].half:.3f]]-->.
 # - **Sharing costs.** One block for all layers is behind by 0.089<!--[[shape_tests["one block"].difference:.3f]]-->. Made so wide that it has all the parameters, it is still behind by 0.045<!--[[shape_tests["one block, 8.5 times as wide"].difference:.3f]]-->, with five<!--[[words(round(times))]]--> times the operations. Here six different blocks were worth more than one large one.
-# - **WideNet is several changes at once**, so the third group takes them one at a time. Norms of its own for each layer lower the loss of one block by 0.010<!--[[mean_of["one block"] - mean_of["one block, own norms"]:.3f]]-->, and doubling the width lowers it by another 0.014<!--[[mean_of["one block, own norms"] - mean_of["one block, own norms, twice as wide"]:.3f]]-->.
+# - **WideNet is several changes at once**, so the third group takes them one at a time. Separate norms for each layer lower the loss of one block by 0.010<!--[[mean_of["one block"] - mean_of["one block, own norms"]:.3f]]-->, and doubling the width lowers it by another 0.014<!--[[mean_of["one block, own norms"] - mean_of["one block, own norms, twice as wide"]:.3f]]-->.
 # - **Then the experts.** With equally many operations, four experts lower it by 0.030<!--[[mean_of["one block, own norms, twice as wide"] - mean_of["WideNet, 4 experts"]:.3f]]-->, and eight another 0.018<!--[[mean_of["WideNet, 4 experts"] - mean_of["WideNet, 8 experts"]:.3f]]-->.
-# - Each of these four changes passes a paired test after Holm's correction<!--[[? max(steps_p.values()) < 0.05]]-->, the largest p being 0.04<!--[[max(steps_p.values()):.2f]]-->.
-# - **And yet** eight experts, with 95<!--[[100 * wide["WideNet, 8 experts"]["parameters"] / wide["6 layers"]["parameters"]:.0f]]--> % of the parameters and 1.6<!--[[wide["WideNet, 8 experts"]["multiply_adds"] / wide["6 layers"]["multiply_adds"]:.1f]]--> times the operations, are 0.017<!--[[shape_tests["WideNet, 8 experts"].difference:.3f]]--> behind the plain model. It is so in four of five seeds<!--[[? sum(a > b for a, b in zip(wide["WideNet, 8 experts"]["losses"], wide["6 layers"]["losses"], strict=True)) == 4]]-->, and only the deviation of all rows together makes it a difference. In the paper WideNet is ahead.
+# - Each of these four changes passes a paired test after Holm's correction<!--[[? max(steps_p.values()) < 0.05]]-->. The largest p is 0.04<!--[[max(steps_p.values()):.2f]]-->.
+# - **And yet** eight experts, with 95<!--[[100 * wide["WideNet, 8 experts"]["parameters"] / wide["6 layers"]["parameters"]:.0f]]--> % of the parameters and 1.6<!--[[wide["WideNet, 8 experts"]["multiply_adds"] / wide["6 layers"]["multiply_adds"]:.1f]]--> times the operations, are 0.017<!--[[shape_tests["WideNet, 8 experts"].difference:.3f]]--> behind the plain model, in four of five seeds<!--[[? sum(a > b for a, b in zip(wide["WideNet, 8 experts"]["losses"], wide["6 layers"]["losses"], strict=True)) == 4]]-->. The interval of its own five differences contains 0<!--[[? mean_interval([a - b for a, b in zip(wide["WideNet, 8 experts"]["losses"], wide["6 layers"]["losses"], strict=True)])[1] > shape_tests["WideNet, 8 experts"].difference]]-->; the test passes only because it pools the deviation of all rows. In the paper WideNet is ahead.
 # - One block has a fifth<!--[[? abs(fraction - 20) < 2]]--> of the parameters of six and the same operations<!--[[? wide["one block"]["multiply_adds"] == wide["6 layers"]["multiply_adds"]]]-->.
 # - In the papers: Lan et al. (2020) share all layers of BERT and lose a little, with a fraction of the parameters. In Narang et al. (2021) all four shapes end within 0.02<!--[[max(abs(loss - theirs_depth["Vanilla Transformer"]) for loss in theirs_depth.values()):.2f]]--> of vanilla's final loss.
 # </details>
@@ -985,8 +985,8 @@ show.predict(
 # |---|---|---|---|
 # | skips | SmolLM2 is worse than guessing, and its tokens collapse | random stacks collapse: doubly exponentially, with a causal mask exponentially | 1 to 3 |
 # | networks | SmolLM2 is far worse than guessing | they cannot undo a collapse | 1 to 3 |
-# | attention | SmolLM2 is between its own loss and guessing | a task that needs no other position does without it | 1, 4 |
-# | weights that depend on the words | | digits do without them; on letters FNet is behind attention, the Mixer is not clearly so | 4 |
+# | attention | SmolLM2's loss lies between that of the whole model and guessing | a task that needs no other position does without it | 1, 4 |
+# | weights that depend on the words | | digits do without them; on letters FNet is behind attention, the Mixer not clearly | 4 |
 # | the order | | among random orders, attention nearer the input went with lower losses after 1,600 steps; the sandwich keeps a third of its lead after 4,800 | 5 |
 # | positional encodings | | a mask and two layers tell something about order | 6 |
 # | the norm's position | | at 100 layers pre-norm starts; post-norm started only as DeepNorm with a low rate | 7 |

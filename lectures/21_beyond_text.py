@@ -231,7 +231,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Three explanations.** Does the Vision Transformer lag because it does not know that shapes may move? Then moving the training images should help it most (**augmentation**: each is shifted by up to one pixel).
+# **Three explanations.** Does the Vision Transformer lag because it does not know that shapes may move? Then moving the training images should help it most. We shift each by up to one pixel; such changes are called **augmentation**.
 # Does it lag because it has never learned what pictures look like? Then **masked-patch pretraining** should help: hide half of the patches of *unlabelled* digits and predict their pixels (Dosovitskiy et al. 2021; He et al. 2022, masked autoencoders),
 #
 # $$\mathcal{L} = \frac{1}{|M|} \sum_{k \in M} \lVert p_k - (h_k W + b) \rVert^2 , \qquad M \text{ the hidden patches} .$$
@@ -267,8 +267,8 @@ def closed(size):
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - **Steps.** Three times the steps close three quarters<!--[[? abs(closed(most) - 0.75) < 0.05]]--> of the gap with all images, but only a quarter<!--[[? abs(closed(few) - 0.25) < 0.05]]--> of the gap with 100<!--[[few]]-->. The order never reverses at our sizes. The rates were
-#   chosen with 100<!--[[few]]--> images, and the highest of three was best for both networks<!--[[? data["rates"]["CNN"] == data["rates"]["ViT"] == 0.01]]-->, so a part of the gap may be a matter of tuning.
+# - **Steps.** Training for three times the steps closes three quarters<!--[[? abs(closed(most) - 0.75) < 0.05]]--> of the gap with all images, but only a quarter<!--[[? abs(closed(few) - 0.25) < 0.05]]--> of the gap with 100<!--[[few]]-->. The order never reverses at our sizes. The rates were
+#   chosen with 100<!--[[few]]--> images, and the highest of three was best for both networks<!--[[? data["rates"]["CNN"] == data["rates"]["ViT"] == 0.01]]-->, so tuning may explain a part of the gap.
 # - **Pretraining on patches** lifts the Vision Transformer from 61<!--[[got("ViT", few):.0f]]--> to 68<!--[[got("ViT, pretrained", few):.0f]]--> % with 100 images. It has seen more images and trained for more steps, and this test cannot say which of the two helped.
 # - **Shifted images** made every network *worse*<!--[[? all(got(f"{row}, shifted images", size) < got(row, size) for row in ("CNN", "ViT", "ViT, pretrained") for size in sizes)]]-->, the Vision Transformer most (from 76<!--[[got("ViT", most):.0f]]--> to 42<!--[[got("ViT, shifted images", most):.0f]]--> % with all images). We do not know why. A shift by one pixel changes the content of every patch of 2 × 2; and 250 steps may be too few for harder images.
 # - **A baseline without any network is ahead of all rows.** The nearest neighbour in pixels is right in 88<!--[[got("nearest neighbour", few):.0f]]--> % with 100 images and in 94<!--[[got("nearest neighbour", most):.0f]]--> % with all<!--[[? all(got("nearest neighbour", size) > max(got(row, size) for row in right if row != "nearest neighbour") for size in sizes)]]-->.
@@ -331,7 +331,7 @@ widgets.skew_player(skew)
 #
 # - Above the diagonal are keys of the future, which have no distance in the table. The values there belong to the next row. `skew` leaves them, `relative_shift` writes zeros, and the causal mask removes both.
 # - The saving is in memory. The time is still quadratic, and so are the $n \times n$ scores themselves, 17<!--[[length**2 * size_of_float / 1e6:.0f]]--> MB per head here.
-# - The paper reports that the longest sequence that fits into 16 GB grew from 650 to 3,500 tokens, and that at 650 tokens skewing was six times faster, although it multiplies as often.
+# - The paper reports that the longest sequence that fits into 16 GB grew from 650 to 3,500 tokens. At 650 tokens skewing was six times faster, although it multiplies as often.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -375,7 +375,7 @@ show.predict(
 # - The grid is a choice. With it, four tokens make a sixteenth and 64 tokens a bar of four quarters. Ten notes of the corpus are not on the grid and are rounded.
 # - A note that is held and a note that is struck again look alike, here as in the paper.
 # - The order of the voices matters. The model hears the soprano of a moment before it writes the bass. That is what makes harmonising possible in section 6.
-# - The encodings come with their authors' permission, and the package says that there may be restrictions on commercial use. We read them from the package and copy nothing.
+# - The people who encoded the chorales gave their permission, and the package says that there may be restrictions on commercial use. We read them from the package and copy nothing.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -422,7 +422,7 @@ show.predict(
 # | relative positions | 0.357 |
 # | relative positions and labels | 0.347 |
 #
-# Our models are much smaller, have other splits and fewer steps, and add sinusoids instead of concatenating them. So only the *order* of the rows can be compared.
+# Our models are much smaller, have different splits and fewer steps, and add sinusoids instead of concatenating them. So you can compare only the *order* of the rows.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **At which distance does the model look?** The model of the next section has three layers of four heads. We average each head's attention over held-out music, by the distance from query to key.
@@ -474,14 +474,14 @@ trained_longer = card["figures"]["test"]
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The ranking comes entirely from the *held* pitches. There relative positions have a loss of 0.29<!--[[nats("relative", "held"):.2f]]-->, and sinusoids 1.37<!--[[nats("sinusoids", "held"):.2f]]-->. On *changed* pitches relative positions are worse, each of their seeds than every seed of the others<!--[[? min(rows["relative"]["changed"]) > max(max(of["changed"]) for row, of in rows.items() if row != "relative")]]-->.
+# - The ranking comes entirely from the *held* pitches. On these, relative positions have a loss of 0.29<!--[[nats("relative", "held"):.2f]]-->, and sinusoids 1.37<!--[[nats("sinusoids", "held"):.2f]]-->. On *changed* pitches relative positions are worse, each of their seeds than every seed of the others<!--[[? min(rows["relative"]["changed"]) > max(max(of["changed"]) for row, of in rows.items() if row != "relative")]]-->.
 # - The labels explain a part. Sinusoids with labels reach 1.48<!--[[nats(labelled):.2f]]-->, and sinusoids with twice the steps 1.30<!--[[nats(twice):.2f]]-->. But relative positions reach 0.99<!--[[nats("relative"):.2f]]-->.
 # - **No short training beats counting.** A 7-gram model, with six tokens of context, has 0.81<!--[[counted["all"]:.2f]]--><!--[[? counted["all"] < min(losses.values())]]-->. The model of the next section is wider and took 1,500<!--[[card["training"]["steps"]:,]]--> steps; it has 0.56<!--[[trained_longer["all"]:.2f]]--> (one run), and is ahead on changed pitches as well<!--[[? trained_longer["changed"] < counted["changed"]]]-->.
 # - Where our table and the paper's have the same rows, the order is the same. Of two learning rates the higher was better in every row<!--[[? {of["rate"] for of in rows.values()} == {0.005}]]-->, so a still higher one might help, and some rows more than others.
-# - The picture describes where heads look. We ablated none of them.
+# - The picture shows where heads look. We ablated none of them, so we do not know which ones the model needs.
 # </details>
 #
-# **In a short training, the model with relative positions is the first to learn to copy the pitch of the same voice, which all of them must learn.** These runs do not say whether it also ends better.
+# **In a short training, the model with relative positions is the first to learn to copy the previous pitch of the same voice.** These runs do not say whether it also ends better.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *10 minutes. The measure "changed pitches" is the one that a musician cares about: it is where something happens. What goes wrong: students compare our nats with the paper's. Say what differs: edition, split, size, steps, and how sinusoids enter.*
@@ -577,7 +577,7 @@ widgets.chorale_player(harmonies)
 # - In the paper, listeners compared piano music by three models and by composers, in 180 comparisons of two pieces. They preferred relative attention to the plain Transformer, significantly. The LSTM was rated above the plain Transformer although its loss was worse.
 # </details>
 #
-# **In the paper the loss did not decide what sounded good.** We cannot say whether agreement with the original does, because we asked no listeners.
+# **In the paper, listeners did not order the three models as the loss did.** We cannot say what agreement with the original tells about sound, because we asked no listeners.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes, with sound. Play the original last. What goes wrong: students hear wrong notes and blame the temperature; compare 0.5 and 1. Ask why putting in the soprano is not the same as conditioning on it: the earlier altos were sampled without knowing the later sopranos.*
@@ -585,7 +585,7 @@ widgets.chorale_player(harmonies)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. Captions, with attention that is scored
 #
-# To describe a picture, let the decoder attend to parts of it ([lecture 12](12_attention.ipynb), section 8). In Xu et al. (2015) an encoder gives a vector $a_j$ for each location. Before each word, the LSTM's state asks where to look:
+# To describe a picture, a decoder can attend to parts of it ([lecture 12](12_attention.ipynb), section 8). In Xu et al. (2015) an encoder gives a vector $a_j$ for each location. Before each word, the LSTM's state asks where to look:
 #
 # $$e_{ij} = v \cdot \tanh(h_{i-1} W_q + a_j W_a), \qquad \alpha_i = \mathrm{softmax}(e_i), \qquad z_i = \sum_j \alpha_{ij} a_j , \qquad h_i = \mathrm{LSTM}([y_{i-1}; z_i], h_{i-1}) .$$
 #
@@ -678,7 +678,7 @@ penalised = right_of["convolutional, doubly stochastic"]
 #
 # - **The control refutes the score.** Attention paid to another picture scores 86<!--[[100 * own["another_picture"]:.0f]]--> %, as much as attention paid to this one, in both captioners<!--[[? all(of["in_box"] - of["another_picture"] < 0.02 for of in scored.values())]]-->. Attention fixed to one location per noun would score 100<!--[[100 * blind:.0f]]--> %. So in these pictures the score says nothing about seeing.
 # - **The intervention says more.** Erasing the named symbol costs the captioner with patches about 5<!--[[fmean(attends["patches"]["erased"]):.0f]]--> nats, and erasing the other symbol hardly anything<!--[[? fmean(attends["patches"]["other_erased"]) < 0.15]]-->. Its captions of new pairs are right in 99<!--[[fmean(right_of["patches"]):.0f]]--> %.
-# - **Attention in the right place is not recognition.** The two<!--[[words(len(failing))]]--> convolutional seeds that get no caption right still have their largest weight in the box in 91<!--[[100 * largest[failing[0]]:.0f]]--> and 84<!--[[100 * largest[failing[1]]:.0f]]--> % of cases.
+# - **Attention in the right place is not recognition.** The two<!--[[words(len(failing))]]--> convolutional seeds with no correct caption still have their largest weight in the box in 91<!--[[100 * largest[failing[0]]:.0f]]--> and 84<!--[[100 * largest[failing[1]]:.0f]]--> % of cases.
 # - The convolutional encoder gets between 0<!--[[min(right_of["convolutional"]):.0f]]--> and 100<!--[[max(right_of["convolutional"]):.0f]]--> % right, and with the penalty at least 38<!--[[min(penalised):.0f]]--> %. Five seeds of each are too few for a verdict on the penalty, but enough to show what one seed hides.
 # - To score attention you need pictures in which the place does not give the answer away: smaller symbols, placed anywhere in a wider picture. In such pictures, one fixed location per noun scores 59<!--[[100 * anywhere["blind"][0]:.0f]]--> %. We trained five<!--[[words(len(anywhere["right"]))]]--> captioners on such pictures (`python -m lectures.recipes scattered`). All of them correctly describe every new picture of a pair that occurs in training<!--[[? min(anywhere["right"]) == 1]]-->, and to do so they need the named symbol<!--[[? min(anywhere["erased"]) > 5 > 0.5 > max(anywhere["other_erased"])]]-->.
 # - But their maps differ. In four<!--[[words(sum(of > blind for of, blind in zip(anywhere["in_box"], anywhere["blind"])))]]--> of them the attention in the box is above that score, up to 89<!--[[100 * max(anywhere["in_box"]):.0f]]--> %. In the fifth it is 31<!--[[100 * min(anywhere["in_box"]):.0f]]--> %. On familiar pairs this model is right although its map points elsewhere; on new pairs it is right in 50<!--[[100 * min(anywhere["right_new_pairs"]):.0f]]--> %, the others in at least 87<!--[[100 * sorted(anywhere["right_new_pairs"])[1]:.0f]]--> %. One such seed does not prove that the map and the errors are linked.
@@ -686,7 +686,7 @@ penalised = right_of["convolutional, doubly stochastic"]
 #
 # **Before you believe a map of attention, score attention that does not look; to learn what a word depends on, intervene.**
 #
-# Many models of today read pictures and text together. CLIP (Radford et al. 2021) trains an encoder of each with the contrastive objective of [lecture 17](17_pretraining.ipynb), so that a picture and its caption get similar vectors. Many assistants put patches among the tokens of a language model. For a *video* the locations are its frames. Venugopalan et al. (2015) read a vector per frame with a stack of LSTMs, which then writes the caption. Chung et al. (2017) read lips. Their decoder attends to the frames of a speaking mouth and to the sound, and writes what is said. We train neither.
+# Many models of today read pictures and text together. CLIP (Radford et al. 2021) trains an encoder of each with the contrastive objective of [lecture 17](17_pretraining.ipynb), so that a picture and its caption get similar vectors. Many assistants put patches among the tokens of a language model. For a *video* the locations are its frames. Venugopalan et al. (2015) read a vector per frame with a stack of LSTMs, which then writes the caption. Chung et al. (2017) read lips. Their decoder attends to the frames of a speaking mouth and to the sound, and writes what is said. We train none of these models.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *18 minutes. Step through the words with the play button, first with the convolutional encoder. Ask what the article "an" needs to know: it must have looked already. Let the room propose controls before you show ours. What goes wrong: students take the map for an explanation. The intervention is the evidence; the map is a hint.*
@@ -698,7 +698,7 @@ penalised = right_of["convolutional, doubly stochastic"]
 # |---|---|---|---|
 # | digits | a convolutional network, and for the Vision Transformer more steps | which of its built-in assumptions helps, and what more data or better rates would change | 2 |
 # | long sequences | skewing: less memory, the same scores | | 3 |
-# | chorales | relative positions; in a short training the model with them is the first to learn to copy the voice's previous pitch | which model ends better, and what sounds better | 5, 6 |
+# | chorales | relative positions; with them a model learns sooner to copy the voice's previous pitch | which model ends better, and what sounds better | 5, 6 |
 # | captions | the symbol itself; without it the word becomes improbable | whether the attention that we see helped | 7 |
 #
 # **One architecture reads pictures, music and words. What helped in each case shows only in comparison with a simpler baseline: the nearest neighbour, copying, counted 7-grams, attention that does not look.**

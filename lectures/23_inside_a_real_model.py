@@ -74,7 +74,7 @@ def told(row, form="z.2f"):
 # ## The model at work
 #
 # SmolLM2 reads *The capital of France is*. The tokens rise as threads through its 30 layers, and the last thread ends in the next token. Lines show what heads bring from
-# earlier tokens, knots what networks add. Press a layer to switch it off, so that it adds nothing. What happens to *Paris*? Then press single heads, the dots on the left.
+# earlier tokens, and knots show what networks add. Press a layer to switch it off, so that it adds nothing. What happens to *Paris*? Then press single heads, the dots on the left.
 # The second menu shows the same model through the lens of section 1 and by the shares of section 2.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -339,7 +339,7 @@ show.predict(
 # - In this one sentence the log-odds fall from 7.31<!--[[odds(logits):.2f]]--> to 1.91<!--[[odds(without):.2f]]--> without head 23.4, by 5.40<!--[[odds(logits) - odds(without):.2f]]-->, although its share is 3.01<!--[[parts[largest]:.2f]]-->.
 # - Over 48<!--[[len(facts["countries"])]]--> countries, with mean ablation, the share of this head promises a fall of 1.96<!--[[backup[0]["promised"][0]:.2f]]-->. The fall is 4.74<!--[[backup[0]["fall"][0]:.2f]]-->.
 # - The eight<!--[[words(len(backup[-1]["heads"]))]]--> largest heads together promise 5.81<!--[[backup[-1]["promised"][0]:.2f]]-->, and the log-odds fall by 8.32<!--[[backup[-1]["fall"][0]:.2f]]-->. In both cases the intervals do not overlap<!--[[? all(row["fall"][1] > row["promised"][2] for row in (backup[0], backup[-1]))]]-->.
-# - Published work on other models and tasks found the opposite: **backup heads** take over when a head is ablated, so the fall is *smaller* than the share (Wang et al. 2023; McGrath et al. 2023). We see no backup here<!--[[? backup[0]["heads"] == ["23.4"] and backup[0]["fall"][1] > backup[0]["promised"][2]]]-->.
+# - Published work on other models and tasks found the opposite: **backup heads** take over when a head is ablated, so the fall is *smaller* than the share (Wang et al. 2023; McGrath et al. 2023). Here the fall is larger<!--[[? backup[0]["heads"] == ["23.4"] and backup[0]["fall"][1] > backup[0]["promised"][2]]]-->, so if there is any backup, other losses outweigh it.
 #   We did not test which later parts need what these heads bring.
 # </details>
 #
@@ -418,7 +418,7 @@ for i in ways["at the word"]:
 # - Up to layer 17 the vector at *tickets* restores 0.97<!--[[min(word for word, _ in until_17):.2f]]--> or more, and the vector at the last token restores nothing<!--[[? max(last for _, last in until_17) < 0.01]]-->. After layer 25 it is the other way round. The vector at *tickets* restores 0.04<!--[[at_word["25"][0]:.2f]]-->, the one at the last token 0.83<!--[[at_last["25"][0]:.2f]]-->. The word waits 46 tokens back until
 #   late attention fetches it.
 # - For France and Italy a single sublayer makes the jump. The attention of layer 23 alone restores 1.00<!--[[at_end["capitals"][23]:.2f]]-->. In the agreement pair the jump is mostly in layers 26<!--[[strongest["agreement"][-1]]]--> and 27<!--[[strongest["agreement"][-2]]]-->, for the giver mostly layer 23<!--[[strongest["giver"][-1]]]-->.
-# - For the capitals both directions agree. After layer 18 the country's vector is both enough and needed; after layer 28 only the last word's is<!--[[? both_ways]]-->. The directions can differ where two positions carry the same word, so look at both in the widget.
+# - For the capitals both directions agree. After layer 18 the country's vector is both enough and needed; after layer 28 only the vector of the last word is<!--[[? both_ways]]-->. The directions can differ where two positions carry the same word, so look at both in the widget.
 # - Each map is one pair of sentences. Only the path of *tickets* has intervals, over five<!--[[words(len(texts["words"]))]]--> words.
 # </details>
 #
@@ -431,7 +431,7 @@ for i in ways["at the word"]:
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Induction heads: found, then confirmed
 #
-# We show the model 25 random tokens, and then the same 25 again. Only copying predicts the second half. To copy, find the previous occurrence of the current token,
+# We show the model 25 random tokens, and then the same 25 again. Only copying predicts the second half. To copy, a model must find the previous occurrence of the current token
 # and output the token that followed it. An induction head attends to that following token, so its score is the mean weight (Olsson et al. 2022)
 #
 # $$\mathrm{mean}_{t}\;\alpha[t,\; t - 24], \qquad t \ge 25 .$$
@@ -452,12 +452,12 @@ for i in induction.flatten().argsort(descending=True)[:6].tolist():
     print(f"head {i // 9}.{i % 9}: induction score {induction.flatten()[i]:z.2f}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **How can a head know what followed?** It cannot in one layer, because the earlier occurrence and the token after it are at two positions, and the head sees keys position by position. It takes **two** heads, one in a later layer than the other (Elhage et al. 2021):
+# **How can a head know what followed?** One layer is not enough, because the earlier occurrence and the token after it are at two positions, and a head compares its query with the key of one position at a time. It takes **two** heads, one in a later layer than the other (Elhage et al. 2021):
 #
 # 1. In an earlier layer a **previous-token head**, which attends to the previous token, writes at each position which token came *before* it. In *A B … A*, the vector at *B* then says “after *A*”.
 # 2. In a later layer the query of the current *A* asks for a key that says “after *A*”. It finds *B*, and the head's value copies *B* to the prediction.
 #
-# The second head reads what the first one wrote. Elhage et al. call this composition. It predicts something that we test in section 6. Without the earlier head, the later head finds the right token less well.
+# The second head reads what the first one wrote. Elhage et al. call this composition. If it is true, then without the earlier head the later head finds the right token less often. Section 6 tests this prediction.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Confirmed?** A high score says where a head looks. If these heads do the copying, then without them the loss of the second half must rise. It must
@@ -488,13 +488,13 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Over six samples of tokens, a copied token costs 2.35<!--[[heads_measured["nats"]["again"]:.2f]]--> nats and a new one 13.51<!--[[heads_measured["nats"]["first time"]:.2f]]--> (the cell above prints one draw).
-# - Without the eight heads, a copied token costs 7.01<!--[[rise:.2f]]--> nats more. All 20<!--[[len(controls)]]--> sets of random heads cost less, at most 0.57<!--[[max(controls):.2f]]-->.
+# - Over six samples of tokens, a copied token has a loss of 2.35<!--[[heads_measured["nats"]["again"]:.2f]]--> nats and a new one a loss of 13.51<!--[[heads_measured["nats"]["first time"]:.2f]]--> (the cell above prints one draw).
+# - Without the eight heads, the loss of a copied token is 7.01<!--[[rise:.2f]]--> nats higher. Without any of the 20<!--[[len(controls)]]--> sets of random heads it rises by at most 0.57<!--[[max(controls):.2f]]-->.
 # - Two other explanations fail. *Zero is an unusual output*, but the 7.01 nats come from mean ablation; zero ablation costs a fifth<!--[[? abs(by_zeros / rise - 1.2) < 0.02]]--> more, 8.38<!--[[by_zeros:.2f]]-->. *Any damage in these layers raises the loss*, but on verses the loss changes by only 0.01<!--[[fmean(eight["on verses"]):.2f]]-->.
-# - One head alone, 18.6<!--[[heads_measured["order"][0]]]-->, costs 1.37<!--[[alone:.2f]]-->. The second strongest, 17.4<!--[[heads_measured["order"][1]]]-->, adds only 0.16<!--[[two - alone:.2f]]--> to that. Heads are not independent, so ablate them alone and together.
+# - Without one head, 18.6<!--[[heads_measured["order"][0]]]-->, the loss rises by 1.37<!--[[alone:.2f]]-->. The second strongest, 17.4<!--[[heads_measured["order"][1]]]-->, adds only 0.16<!--[[two - alone:.2f]]--> to that. Heads are not independent, so ablate them alone and together.
 # </details>
 #
-# **Copying depends on these eight heads. No control costs as much, and on verses ablating them costs next to nothing.**
+# **Copying depends on these eight heads. No control does as much harm, and on verses ablating them changes next to nothing.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *10 minutes. Act it out: somebody reads random words from a list, twice; the second time the room says the next word. How do you do it? You look for the
@@ -503,8 +503,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. A map of all 270 heads
 #
-# Now we try to name every head. The place where it looks suggests a name: the token after the latest occurrence of the current one (*induction*), the previous token, that
-# occurrence itself (*same token*), punctuation, or the first token, where weight is parked ([lecture 13](13_self_attention.ipynb)). The suggestion is a *candidate*. It becomes a
+# Now we try to name every head. The place where it looks suggests one of five names. It may look at the latest occurrence of the current token (*same token*), at the token after that (*induction*), at the previous token,
+# at punctuation, or at the first token, where weight is parked ([lecture 13](13_self_attention.ipynb)). The suggestion is a *candidate*. It becomes a
 # name only if ablating the head has the effect that the name predicts, more than ablating its controls, which are heads of the same and the neighbouring layers:
 #
 # | candidate | what its ablation must change |
@@ -675,7 +675,7 @@ show.predict(
 # - The direction is not just the word *are*. It moves *was/were*, *has/have* and *does/do* by at least 0.98<!--[[min(row[0] for row in number_facts["verbs"].values()):.2f]]-->. Nor does it damage the rest of the prediction. The KL divergence from the prediction after the true plural
 #   falls from 2.06<!--[[number_facts["divergence"]["plain"][0]:.2f]]--> to 0.14<!--[[number_facts["divergence"]["steered"][0]:.2f]]--> nats.
 # - One explanation remains for layer 0. There the vector is still nearly the token, and *dogs* − *dog* may be little more than the difference of two tokens. But the directions of later layers work as well.
-# - Strength 2 moves no further (0.92<!--[[number_facts["strengths"]["2.0"][0]:.2f]]-->). A strength of −1 does nothing to singular nouns (−0.03<!--[[number_facts["strengths"]["-1.0"][0]:.2f]]-->). Added to *plural* nouns, it moves them back the whole way<!--[[? abs(back - 1) < 0.1]]-->.
+# - Twice the direction moves the nouns no further (0.92<!--[[number_facts["strengths"]["2.0"][0]:.2f]]-->). A strength of −1 does nothing to singular nouns (−0.03<!--[[number_facts["strengths"]["-1.0"][0]:.2f]]-->). Added to *plural* nouns, it moves them back the whole way<!--[[? abs(back - 1) < 0.1]]-->.
 # - 10 units move the nouns 0.03<!--[[few["10"]["moved"][0]:.2f]]--> of the way, 100 units 0.97<!--[[few["100"]["moved"][0]:.2f]]-->. The best of 20<!--[[len(few["100"]["controls"])]]--> random sets of 100 moves them 0.01<!--[[max(few["100"]["controls"]):.2f]]-->.
 # - A random set of 10,000 units moves them up to 0.85<!--[[max(few["10000"]["controls"]):.2f]]-->, so large sets prove nothing.
 # - A model can store more features than it has units: [lecture 28](28_features_and_harms.ipynb) shows how, in two dimensions.
@@ -692,7 +692,7 @@ show.predict(
 #
 # Meng et al. (2022) traced facts in GPT models. Networks in middle layers restored the answer at the last token of the subject, and attention at the last
 # word fetched it. They called the method **causal tracing**. Does it find the same in SmolLM2? Our clean prompts are *The capital of X is* for the countries whose capital it knows; the
-# corrupted prompt has a different country (Meng et al. add noise to the subject instead). We restore what attention or what the networks add, in windows of five layers, at the country or at *is*.
+# corrupted prompt has a different country (Meng et al. add noise to the subject instead). We restore what attention or what the networks add, in one layer or in a window of five layers, at the country or at *is*.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 index = facts["layers"].index(facts["strongest window"])
@@ -727,7 +727,7 @@ show.predict(
 #
 # - The network of layer 0<!--[[facts["largest"]["network, country"][0]]]--> restores 1.00<!--[[facts["largest"]["network, country"][1]:.2f]]--> at the country. In all three pairs of section 4 it restores everything as well<!--[[? min(of["network"][0][0] for of in maps.values()) > 0.98]]-->. If we forgot this, the headline would be
 #   "facts sit in the first network".
-# - Above layer 0 the picture of Meng et al. holds in part. In the strongest window without layer 0, networks 4<!--[[facts["strongest window"] - facts["window"] // 2]]--> to 8<!--[[facts["strongest window"] + facts["window"] // 2]]--> at the country restore 0.17<!--[[networks[0]:.2f]]-->, and the attentions of these layers −0.01<!--[[attentions[0]:.2f]]-->. The difference is clear<!--[[? facts["network less attention"][1] > 0.1]]-->. But that is only a
+# - Above layer 0 the picture of Meng et al. holds in part. In the strongest window without layer 0 (chosen on these same countries), networks 4<!--[[facts["strongest window"] - facts["window"] // 2]]--> to 8<!--[[facts["strongest window"] + facts["window"] // 2]]--> at the country restore 0.17<!--[[networks[0]:.2f]]-->, and the attentions of these layers −0.01<!--[[attentions[0]:.2f]]-->. The difference is clear<!--[[? facts["network less attention"][1] > 0.1]]-->. But that is only a
 #   sixth of the answer<!--[[? abs(networks[0] - 1 / 6) < 0.02]]-->.
 # - The networks of a *third* country already restore 0.07<!--[[third[0]:.2f]]-->. Perhaps removing the wrong country helps by itself; we did not test that. The same networks at *of* restore 0.00<!--[[facts["controls"]["the same networks at “of”"][0]:.2f]]-->.
 # - At *is*, the attention of a single layer, 23<!--[[at_is[0]]]-->, restores 0.95<!--[[at_is[1]:.2f]]-->. Up to layer 22 the country's own vector carries 0.92<!--[[min(by_pathway[:23]):.2f]]--> or more, and one layer later −0.03<!--[[by_pathway[23]:.2f]]-->.
@@ -740,8 +740,8 @@ show.predict(
 # |---|---|---|
 # | the lens says nothing here, so the layer knows nothing | the lens reads in one basis | a fitted map (section 1) |
 # | this head wrote the answer | other parts react when it is gone | ablate it, compare with its share (section 3) |
-# | this head looks at the right word | a weight is not an effect | ablate it, against controls of its layers (sections 5, 6) |
-# | zeroing it destroys the answer | zero is an output that the head never has | replace it by its mean (section 5) |
+# | this head looks at the right word | a weight is not an effect | ablate it, and controls from its layers (sections 5, 6) |
+# | zeroing it destroys the answer | zero is an unusual output for a head | replace it by its mean (section 5) |
 # | adding a direction changes the answer | any large push does | random directions, other words (section 7) |
 # | restoring it brings the fact back | other positions or layers may bring it back too | other positions, other sublayers, a third country (section 8) |
 # | restoring it brings nothing back, so it is not needed | another position may carry the same | patch the other way (section 4) |

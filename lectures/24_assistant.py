@@ -1,8 +1,8 @@
 # %% [markdown] slideshow={"slide_type": "slide"}
 # # From language model to assistant, and what is missing
 #
-# A language model continues text. An assistant answers, stops, says when it does not know, and fetches what it lacks. **What turns one into the other, and what is still missing?** Between the two are a few
-# megabytes of weights, a loop of twenty lines, and several problems that nobody has solved. You tune SmolLM2-135M-Instruct on a hundred conversations, give it a
+# A language model continues text. An assistant answers, stops, says when it does not know, and fetches what it lacks. **What turns one into the other, and what is still missing?** Between the two are a small
+# file of weights, a loop of twenty lines, and several problems that nobody has solved. You tune SmolLM2-135M-Instruct on a hundred conversations, give it a
 # calculator and a library, and each time you measure what changed, what it cost, and whether a simpler method would do.
 #
 # <img src="figures/what_surrounds_a_model.svg" width="760" alt="A language model in the middle; around it prompt, tuning, sampling, grammar, tools, retrieval and memory, each with the section that treats it.">
@@ -135,7 +135,7 @@ widgets.form_player(in_forms)
 # <details><summary><b>What to notice</b></summary>
 #
 # - As plain text the most probable continuation is `<|im_end|>`, with probability 0.67<!--[[ends:.2f]]-->. After *Question: … Answer:*, a common form for models that were not tuned, the model ends the text as well.
-# - Only the template says *you are the assistant now*. Without it, this tuned model behaves like a different model.
+# - Only the template says *you are the assistant now*. Without it, this tuned model ends the text instead of answering<!--[[? replies["question and answer"] == replies["plain text"] == "<|im_end|>"]]-->.
 # - A user cannot type the end of a turn, because `tokenizer.encode` never turns plain text into a special token.
 # </details>
 #
@@ -202,7 +202,7 @@ print(f"{trained:,} of {sum(p.numel() for p in model.parameters()):,} parameters
 print("nats per token of answers:", " ".join(f"{loss:.2f}" for loss in history.losses))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Now we train on all hundred, with five seeds each, in four variants: the last 2 of the 30 layers; the last 2 with a larger rank; 2 layers in the middle; and all layers but the first. Each has its own learning rate: on other conversations, a lower and a higher rate were both worse (`python -m lectures.recipes.tuned_layers`).
+# Now we train on all hundred conversations, in four variants with five seeds each. We tune the last 2 of the 30 layers, the last 2 with a larger rank, 2 layers in the middle, or all layers but the first. Each variant has its own learning rate. On other conversations, a lower and a higher rate were both worse (`python -m lectures.recipes.tuned_layers`).
 #
 # The test is strict. We count a held-out answer only if greedy decoding writes it exactly, including its end. Half of the held-out questions have subjects or wordings that do not occur in training.
 
@@ -246,14 +246,16 @@ show.predict(
 #
 # - Before tuning, the model writes none<!--[[? all(by_place["untuned"][kind]["share"][0] == 0 for kind in kinds)]]--> of these answers as we want them.
 # - In the last two layers the adapter learns the form. It declines 87<!--[[pc(last_two["missing"]["share"])]]--> % of the questions whose passage lacks the answer, but also 84<!--[[pc(last_two["refused"]["share"])]]--> % of those whose passage holds it. It answers 10<!--[[pc(last_two["answered"]["share"])]]--> % of the latter.
-# - **The place decides.** In two layers in the middle, with as many weights<!--[[? middle["parameters"] == last_two["parameters"]]]-->, it answers 73<!--[[pc(middle["answered"]["share"])]]--> %, which is 63<!--[[place_counts[0]:.0f]]--> ± 15<!--[[place_counts[1]:.0f]]--> points more, seed by seed. It gets 96<!--[[pc(middle["sums"]["share"])]]--> % of the calls right instead of 61<!--[[pc(last_two["sums"]["share"])]]--> %.
-# - **The number of weights does not decide in the last two layers.** With 14<!--[[words(int(wider["parameters"] / last_two["parameters"]))]]--> times the weights there, the model answers no more (0<!--[[abs(number_counts[0]):.0f]]--> ± 6<!--[[number_counts[1]:.0f]]-->). With as many weights spread over 29 layers, the model answers 1<!--[[spread_out[0]:.0f]]--> ± 14<!--[[spread_out[1]:.0f]]--> points more than with two layers in the middle. A difference of ten points could thus have escaped us.
-# - What do the refusals cost? Trained without them the model answers 13<!--[[refusals_cost[0]:.0f]]--> ± 12<!--[[refusals_cost[1]:.0f]]--> points more in 29 layers, and 30<!--[[cost_at_the_end[0]:.0f]]--> ± 5<!--[[cost_at_the_end[1]:.0f]]--> more in the last two. (The number of steps is the same, so the model then reads the other conversations more often.)
+# - **Between these two pairs of layers, the place decides.** Tuned in the middle, with as many weights<!--[[? middle["parameters"] == last_two["parameters"]]]-->, the model answers 73<!--[[pc(middle["answered"]["share"])]]--> %, which is 63<!--[[place_counts[0]:.0f]]--> ± 15<!--[[place_counts[1]:.0f]]--> points more, seed by seed.
+# - It also gets 96<!--[[pc(middle["sums"]["share"])]]--> % of the calculator's calls right, instead of 61<!--[[pc(last_two["sums"]["share"])]]--> %.
+# - **In the last two layers, more weights do not help.** With 14<!--[[words(int(wider["parameters"] / last_two["parameters"]))]]--> times the weights there, the model answers no more (0<!--[[abs(number_counts[0]):.0f]]--> ± 6<!--[[number_counts[1]:.0f]]--> points).
+# - With as many weights, but spread over 29 layers, the model answers 1<!--[[spread_out[0]:.0f]]--> ± 14<!--[[spread_out[1]:.0f]]--> points more than with two layers in the middle. So a difference of ten points could have escaped us.
+# - What do the refusals cost? Without them in its training, the model answers 13<!--[[refusals_cost[0]:.0f]]--> ± 12<!--[[refusals_cost[1]:.0f]]--> points more in 29 layers, and 30<!--[[cost_at_the_end[0]:.0f]]--> ± 5<!--[[cost_at_the_end[1]:.0f]]--> more in the last two. (The number of steps is the same, so it then reads the other conversations more often.)
 # - **It has not learned everything.** We gave each question a passage about *another thing*, which never happened in training. The adapter in the middle declines 54<!--[[pc(middle["elsewhere"]["share"])]]--> % of these, the one in 29 layers 56<!--[[pc(most["elsewhere"]["share"])]]--> %. (In the last two layers it declines 84<!--[[pc(last_two["elsewhere"]["share"])]]--> %, but it declines nearly everything.)
 # - Tuning has a price elsewhere. The loss on plain text (the beginnings of four plays) is 2.91<!--[[by_place["untuned"]["plain"][0]:.2f]]--> nats per token before tuning, and 3.04<!--[[min(middle["plain"]):.2f]]--> to 3.13<!--[[max(middle["plain"]):.2f]]--> after it in the middle.
 # </details>
 #
-# **From a hundred conversations, the last two layers learn a form. Two layers in the middle mostly learn when to use it, on questions like those in training.** We do not know which of the earlier layers matter, or why: we tried no other pair in the middle.
+# **From a hundred conversations, the last two layers learn a form. Two layers in the middle mostly learn when to use it, on questions like those in training.** We do not know which of the earlier layers matter, or why, since we tried no other pair in the middle.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *10 minutes. Let the room say what the loss would teach if the user's tokens counted as well (to ask like a user). What goes wrong: the refusal rate alone is read as a success. Always plot the
@@ -321,7 +323,7 @@ for ask in asks:
 # - The tuned model gets 100<!--[[pc(by_middle["sums: calls"])]]--> % of the calls right, the untuned one with examples 25<!--[[pc(shot["sums: calls"])]]--> %.
 # </details>
 #
-# **Compare a tuned habit with a prompt. Three examples taught this model to decline, but not when; training in the middle taught more.** We tried one set of examples.
+# **Compare a tuned habit with a prompt. Three examples taught this model to decline, but not when to decline; tuning in the middle taught more.** We tried one set of examples.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *6 minutes. Browse three transcripts aloud. What goes wrong: a reply that contains the right name in a wrong sentence counts as right here. Ask the room for a fairer grader.*
@@ -370,9 +372,9 @@ widgets.beta_player(preferring)
 #
 # - With β = 0.1, P(end) rises from 0.0004<!--[[habits["untuned"]["stops"][0]:.4f]]--> to 0.81<!--[[habits["0.1"]["stops"][0]:.2f]]-->. With β = 1 the model stays closer to the reference model, and P(end) is 0.28<!--[[habits["1"]["stops"][0]:.2f]]-->.
 # - With β = 0.1 the *preferred* answers became **less** probable. Their mean log-probability falls from −22.1<!--[[habits["untuned"]["chosen"][0]:.1f]]--> to −28.3<!--[[habits["0.1"]["chosen"][0]:.1f]]-->. With β = 1 they became more probable, −20.8<!--[[habits["1"]["chosen"][0]:.1f]]-->.
-# - With both values of β the rejected answers fall much further<!--[[? all(habits["untuned"]["rejected"][0] - habits[b]["rejected"][0] > 15 for b in ("0.1", "1"))]]-->. The loss asks only for the difference.
+# - With both values of β the log-probability of the rejected answers falls much further<!--[[? all(habits["untuned"]["rejected"][0] - habits[b]["rejected"][0] > 15 for b in ("0.1", "1"))]]-->. The loss asks only for the difference.
 # - The baseline is supervised tuning on the preferred answers, without any pair. It reaches P(end) = 0.84<!--[[habits["supervised"]["stops"][0]:.2f]]--> at a drift of 0.02<!--[[habits["supervised"]["drift"][0]:.2f]]--> nats per token from the reference model. DPO with β = 0.1 drifts by 0.58<!--[[habits["0.1"]["drift"][0]:.2f]]-->.
-# - Plain text costs at most 2.92<!--[[max(habits["supervised"]["plain"]):.2f]]--> nats after supervised tuning, and at least 3.04<!--[[min(habits["0.1"]["plain"]):.2f]]--> after DPO. So in these runs, for a habit whose answer we can write down, tuning on that answer was better. We tried only two learning rates for DPO.
+# - The loss on plain text is at most 2.92<!--[[max(habits["supervised"]["plain"]):.2f]]--> nats per token after supervised tuning, and at least 3.04<!--[[min(habits["0.1"]["plain"]):.2f]]--> after DPO. So in these runs, for a habit whose answer we can write down, tuning on that answer was better. We tried only two learning rates for DPO.
 # - With a learning rate of 0.003 instead of 0.002 P(end) is even higher, 0.98<!--[[habits["faster"]["stops"][0]:.2f]]-->. But read the replies. Of the eight<!--[[words(len(habits["faster"]["answers"]))]]--> in the widget, four<!--[[words(sum(not answer for answer in habits["faster"]["answers"]))]]--> are empty. A measure of a habit is not a measure of the assistant.
 # </details>
 #
@@ -409,7 +411,7 @@ def with_calculator(model, ask):
 print(with_calculator(assistant, "What is 358 + 417?"))
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# Two things can go wrong: the form of the call, and its content. **Constrained decoding** (Willard & Louf 2023) makes the form certain. A regular expression becomes an automaton, and a token is allowed only if the automaton can still reach a match after it,
+# Two things can go wrong with a call, its form and its content. **Constrained decoding** (Willard & Louf 2023) makes the form certain. A regular expression becomes an automaton. A token is allowed only if the automaton can still reach a match after it:
 # $P'(w \mid \text{text}) \propto P(w \mid \text{text})$ for allowed $w$, and 0 for all others.
 
 # %% slideshow={"slide_type": "fragment"}
@@ -562,7 +564,7 @@ with show.held_back() as retrieved:
     for how, share in retrieval.items():
         print(f"in the prompt {how:17} right {told(share)}")
 show.predict(
-    f"We ask {len(glossary_questions.questions())} questions about this course's terms. Without any passage SmolLM2 names the right term in {100 * retrieval['nothing'][0]:.0f} % of them. In how many with the three entries that BM25 finds?",
+    f"We ask {len(glossary_questions.questions())} questions about this course's terms. Without any passage SmolLM2 names the right term in {100 * retrieval['nothing'][0]:.0f} % of its answers. In what share of them does it name the term with the three entries that BM25 finds?",
     choices={
         "about as many": retrieval["nothing"][0],
         "about 20 %": 0.2,
@@ -589,10 +591,10 @@ widgets.library_workbench(library, examples)
 #
 # <details><summary><b>What to notice</b></summary>
 #
-# - BM25 has the right entry among its first three for all<!--[[? found_at["the glossary's words"]["BM25"]["3"][0] == 1]]--> 40<!--[[len(glossary_questions.questions())]]--> questions. The answers are right in 20<!--[[pc(retrieval["three from BM25"])]]--> % with these three entries, and in 35<!--[[pc(retrieval["the right one"])]]--> % with only the right entry. So here reading fails, not retrieval.
+# - BM25 has the right entry among its first three for all<!--[[? found_at["the glossary's words"]["BM25"]["3"][0] == 1]]--> 40<!--[[len(glossary_questions.questions())]]--> questions. The answers are right in 20<!--[[pc(retrieval["three from BM25"])]]--> % with these three entries, and in 35<!--[[pc(retrieval["the right one"])]]--> % with only the right entry. So for these questions reading fails, not retrieval.
 # - Without a passage, and with three random entries, no answer<!--[[? retrieval["nothing"][0] == retrieval["three random"][0] == 0]]--> is right. Text on the same subject is not enough; the right entry must be there.
 # - For questions in other words than the glossary's, BM25 finds the entry among its first three in 12<!--[[pc(found_at["other words"]["BM25"]["3"])]]--> % of 16 cases, and sentence vectors find it equally often<!--[[? found_at["other words"]["BM25"]["3"] == found_at["other words"]["sentence vectors"]["3"]]]-->. Sixteen questions are too few to tell the two apart.
-# - The questions were written by people with the glossary in front of them. Yours will look more like those in other words.
+# - The 40<!--[[len(glossary_questions.questions())]]--> questions were written with the glossary in view. Yours may look more like those in other words.
 # </details>
 #
 # **A pipeline is as good as its weakest step, so measure each step: was the passage found, and was it used?**
@@ -758,7 +760,7 @@ show.predict(
 # | open | what we saw | where |
 # |---|---|---|
 # | long sequences | cheaper patterns lose something; what is in the window is not always used | [18](18_cheaper_attention.ipynb), section 8 |
-# | external memory | here reading fails, not retrieval; product keys make large tables cheap | sections 7, 8 |
+# | external memory | asked in the glossary's words, reading failed; in other words, retrieval failed as well; product keys make large tables cheap | sections 7, 8 |
 # | control | form can be guaranteed, content cannot; test a habit where it does not belong | sections 2 to 6 |
 # | agreement with brain models | correlation is cheap; a test must be able to fail | this section |
 # | and ours: knowing what it knows | refusals of answerable questions, answers that ignore *not* | sections 2, 9 |
@@ -794,7 +796,7 @@ show.predict(
 # | tuning two layers in the middle | short answers, 73<!--[[pc(middle["answered"]["share"])]]--> % right; refused 18<!--[[pc(middle["refused"]["share"])]]--> % of the answerable questions | the last two layers: refused 84<!--[[pc(last_two["refused"]["share"])]]--> %; a prompt with examples: 80<!--[[pc(shot["answered: declines"])]]--> % | 2, 3 |
 # | DPO | taught the model to stop | supervised tuning, with less drift | 4 |
 # | a grammar for calls | all 24 calls right, untuned<!--[[? by_tool["untuned, under the pattern"]["right call"][0] == 1]]--> | tuned, without a grammar: all right<!--[[? by_tool["tuned, freely"]["right call"][0] == 1]]--> | 5 |
-# | retrieval | 20<!--[[pc(retrieval["three from BM25"])]]--> % right | nothing or random entries: none<!--[[? retrieval["nothing"][0] == retrieval["three random"][0] == 0]]-->; the right entry alone: 35<!--[[pc(retrieval["the right one"])]]--> % | 7 |
+# | retrieval | 20<!--[[pc(retrieval["three from BM25"])]]--> % of the answers right | nothing or random entries: none<!--[[? retrieval["nothing"][0] == retrieval["three random"][0] == 0]]-->; the right entry alone: 35<!--[[pc(retrieval["the right one"])]]--> % | 7 |
 # | a long window | finds one odd sentence always | one of five alike: 62<!--[[pc(crowded["beginning"])]]--> %, if it comes first | 8 |
 #
 # **Form was easy to add, by template, grammar or tuning. When to use it was learned in two layers in the middle, not in the last two, and mostly for questions like those of the training. This small model still does not know which passage to believe, or which number is meant.** For each habit, measure what it cost, where it does not belong, and whether a simpler method does as well.
@@ -857,7 +859,7 @@ for ask in ("Where is Berlin?", "Who wrote Hamlet?"):  # with the habit, and wit
 # ## Check yourself
 #
 # 1. Why do the user's tokens not count in the loss of instruction tuning?
-# <details><summary>Answer</summary>The model should learn to answer, not to ask. If the user's tokens counted, it would spend capacity on imitating users.</details>
+# <details><summary>Answer</summary>The model should learn to answer, not to ask. If the user's tokens counted, it would also be trained to write what users write.</details>
 #
 # 2. A tuned model declines 95 % of the unanswerable questions. Is that good?
 # <details><summary>Answer</summary>You cannot tell without the share of answerable questions that it declines. A model that always declines reaches 100 %.</details>

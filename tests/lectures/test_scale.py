@@ -80,7 +80,7 @@ def test_rivals_are_compared_with_the_same_part_of_the_ladder(ran: dict) -> None
 def test_the_tip_is_the_cosines(ran: dict) -> None:
     x, y = zip(*ran["one"].own[-2:], strict=True)
     assert ran["own_ends"][-1] == pytest.approx(-math.log(y[1] / y[0]) / math.log(x[1] / x[0]))
-    assert set(ran["less"]) <= set(ran["sizes"])
+    assert ran["steeper"] == list(ran["sizes"])[-len(ran["steeper"]) :], "only the largest sizes"
 
 
 def test_lstms_have_the_parameters_of_their_transformers(ran: dict) -> None:

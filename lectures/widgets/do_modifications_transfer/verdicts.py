@@ -105,7 +105,7 @@ def p_values_svg(tests: Mapping[str, Comparison], p: Mapping[str, float], level:
     """Rows in the order of p: blue discs are better, orange squares worse; small grey dots are p before correction."""
     order = sorted(tests, key=lambda row: tests[row].p)
     floor = 1e-8
-    canvas = Canvas(f"{title}: p of each row against vanilla", size=16)
+    canvas = Canvas(f"{title}: p of each row compared with vanilla", size=16)
     keys = {"better than vanilla": Look(BLUE, mark="circle", wide=0), "worse": Look(ORANGE, mark="square", wide=0)}
     keys["before correction"] = Look(GREY, mark="triangle", wide=0)
     y = Axis(floor, 1.5, "p", {10.0**-k: f"10{_RAISED[k]}" if k else "1" for k in range(0, 9, 2)}, log=True)
@@ -133,7 +133,7 @@ def forest_playground(columns: Mapping[str, Column], column: str = "early loss, 
         counts = {
             word: sum(direction(test) == word for test in tests.values()) for word in ("better", "worse", "unclear")
         }
-        words = f"{column}, {len(tests)} rows against vanilla: " + ", ".join(
+        words = f"{column}, {len(tests)} rows compared with vanilla: " + ", ".join(
             f"{n} {word}" for word, n in counts.items()
         )
         return forest_svg({row: tests[row] for row in rows}, column, words) + said(words)

@@ -68,7 +68,7 @@ def cache_player(models: Mapping[str, nn.Module], tokens: Tensor, words: Sequenc
             new=prompt if read == prompt else 1,
             title=f"{model}: layer {layer}, head {head}{others}",
             notes=[
-                f"all layers and heads hold {held:,} numbers",
+                f"all layers and heads hold {held:,} values",
                 f"this step: {step.products:,} products; reading all {read} words again: {step.products_afresh:,}",
             ],
         )

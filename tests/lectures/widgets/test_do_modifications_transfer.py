@@ -129,7 +129,7 @@ def test_a_correction_leaves_seven_rows(columns: dict) -> None:
 def test_the_forest_counts_directions(columns: dict) -> None:
     widget = widgets.forest_playground(columns)
     widget.controls["column"].value = "early loss, theirs"
-    assert "51 rows against vanilla: 7 better, 25 worse, 19 unclear" in widget.picture.value
+    assert "51 rows compared with vanilla: 7 better, 25 worse, 19 unclear" in widget.picture.value
     widget.controls["order"].value = "as printed"
     told = widget.picture.value
     assert told.index(">GeLU<") < told.index(">SwiGLU<") < told.index(">Rezero")
