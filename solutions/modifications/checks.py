@@ -410,6 +410,8 @@ inner width.
 - hidden @ B.T → (hidden @ B.reshape(B.T.shape))
 untied-ignored: You ignore `U`. If it is given, the scores come from it, and not from the embedding.
 - if U is not None: → if False:
+or
+- if U is not None: → if U is not None and B is None:
 vectors-from-U: You look the vectors up in `U`. Untied concerns the scores only: the vectors always come from the
 embedding.
 - return vectors, hidden @ U.T → return U[tokens], hidden @ U.T
@@ -590,6 +592,9 @@ PAIRED = ask(
 not-paired: Your interval is that of two independent samples, which contains the luck of the seeds. Take the deviation
 of the *differences*.
 - stdev(gaps) / math.sqrt(len(gaps)) → math.sqrt((variance(x) + variance(y)) / len(gaps))
+or
+- critical(len(gaps) - 1) * stdev(gaps) / math.sqrt(len(gaps))
++ critical(2 * len(gaps) - 2) * math.sqrt((variance(x) + variance(y)) / len(gaps))
 standard-deviation-only: Your half width is that of a single difference. The mean of n differences has a standard error
 that is smaller by the root of n.
 - stdev(gaps) / math.sqrt(len(gaps)) → stdev(gaps)
@@ -1025,7 +1030,7 @@ def fresh(draw: Draw) -> list[Case]:
 
 
 def equal(draw: Draw) -> list[Case]:
-    return [case(EQUAL, *windows(1, 0, 4, 4), [draw.integer(30, 39)])]
+    return [case(EQUAL, *windows(1, 0, 4, 4), [draw.integer(30, 34), draw.integer(35, 39)])]
 
 
 page = on_the_page("the five seeds of the page", *windows(0, 0, 4_000, 600), [0, 1, 2, 3, 4])

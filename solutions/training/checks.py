@@ -758,8 +758,8 @@ of an uninterrupted run from the second one on: start from `run["memory"]`.
 schedule-restarted: Your schedule counts the steps of this call, so a resumed run warms up again. The number of the step
 continues from `run["step"]`.
 - schedule(step, → schedule(len(losses) + 1,
-step-forgotten: You count the steps from 1 in every call, so in a resumed run the schedule, the evaluations and the
-saved number are all wrong. Continue from `run["step"]`.
+step-forgotten: You count the steps from 1 in every call, so a resumed run warms up and is evaluated at the wrong steps.
+Continue from `run["step"]`.
 - run["step"], list → 0, list
 or
 - run["step"], list → 0, list

@@ -309,6 +309,14 @@ mask-upside-down: You hide what may be seen and show what is hidden. True means 
 - ~mask, -math.inf), dim=-1) → mask, -math.inf), dim=-1).nan_to_num()
 or
 - ~mask, → mask,
+masked-scores-returned: You return the scores after the mask. Return them as they are before anything is hidden.
+- shares = torch.softmax(scores.masked_fill(~mask, -math.inf), dim=-1)
++ scores = scores.masked_fill(~mask, -1e9)
++ shares = torch.softmax(scores, dim=-1)
+or
+- shares = torch.softmax(scores.masked_fill(~mask, -math.inf), dim=-1)
++ scores = scores.masked_fill(~mask, -math.inf)
++ shares = torch.softmax(scores, dim=-1)
 hidden-scores-zero: You set hidden scores to 0, which is an ordinary score: exp(0) = 1. Only −∞ removes them.
 - -math.inf → 0.0
 zeros-hidden: You take every score of 0 for one that is hidden. A score can be 0 by itself, and then its word counts.
