@@ -962,10 +962,9 @@ near_paris = [word for word, _ in near_in(E[7:], dense_words)("paris")]
 #   question drops out.) Answering with the nearest neighbour of $a^*$ gets only 2<!--[[ours["nearest_to_c_right"]]]--> right, so the difference between $a$ and $b$ does
 #   carry information.
 # - Five more trainings with other seeds get between 13<!--[[min(right_by_seed)]]--> and 16<!--[[max(right_by_seed)]]--> right (`python -m lectures.recipes vector_seeds`). So the table does not
-#   rank our three methods<!--[[? all(measured["tables"][name]["right"] <= max(right_by_seed) for name in ("skip-gram, m = 5", "CBOW, m = 2"))]]-->, each a single run.
+#   rank skip-gram with either window and CBOW<!--[[? all(measured["tables"][name]["right"] <= max(right_by_seed) for name in ("skip-gram, m = 5", "CBOW, m = 2"))]]-->, each a single run.
 # - On the same 3,123<!--[[counts.shape[0]:,]]--> words, PPMI gets 9<!--[[same_words["PPMI"]]]--> right, compressed PPMI 8<!--[[same_words["PPMI, compressed"]]]--> and the learned table 17<!--[[same_words["learned (skip-gram)"]]]-->.
-# - None of them was tuned, and Levy, Goldberg &
-#   Dagan (2015) found that tuning matters more than whether you count or learn.
+# - None of these tables was tuned. Levy, Goldberg & Dagan (2015) found that tuning matters more than whether you count or learn.
 # - In our table few place names are right (one<!--[[words(ours["by_kind"]["places"][0])]]--> of four), and no relatives<!--[[? not any(ours["answers"][q][0] in q for q in ours["answers"] if "father" in q)]]-->. We do not know why.
 # </details>
 #

@@ -1021,7 +1021,7 @@ from_tickets = "tickets she found that the printer was out of toner She went to 
 # tried to print her tickets, she found that the printer was out of toner. She went to the shop, bought some, put it in, and
 # finally printed her …* A window that reaches "tickets" is 24<!--[[len(from_tickets.split())]]--> words wide, not counting punctuation.
 #
-# So this is what a model must know about *queen*: its vector is near that of *king*. With such vectors a network predicts in contexts that it
+# What must a model know about *queen*? That it is used like *king*, which it can store in two vectors near each other. With such vectors a network predicts in contexts that it
 # has never seen, but only from the words inside its window. A recurrent network reads from left to right and carries along what it
 # needs.
 

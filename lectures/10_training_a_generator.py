@@ -604,7 +604,7 @@ show.predict(
 #
 # - After scheduled sampling to 75 %, 83<!--[[100 * mean(triples["scheduled sampling to 75 %"]):.0f]]--> % of the triples are known instead of 90<!--[[100 * mean(triples["teacher forcing"]):.0f]]--> %.
 # - If the network reads nearly only its own letters,
-#   60<!--[[100 * mean(triples["scheduled sampling"]):.0f]]--> % are. Every seed gives this order<!--[[? apart]]-->, in the held-out loss as well. In held-out real names 96<!--[[100 * names["known_triples_of_held_out"]:.0f]]--> % of the triples are known.
+#   60<!--[[100 * mean(triples["scheduled sampling"]):.0f]]--> % of the triples are known. Every seed gives this order<!--[[? apart]]-->, in the held-out loss as well. In held-out real names 96<!--[[100 * names["known_triples_of_held_out"]:.0f]]--> % of the triples are known.
 # - For letters to sounds (section 4) we have one run per method, all from one checkpoint, which is too few to rank the methods.
 # - The
 #   percentages of wrong sounds are 11.06<!--[[wrong[0]:.2f]]--> (teacher forcing), 11.17<!--[[wrong[1]:.2f]]--> (to 75 %) and 12.69<!--[[wrong[2]:.2f]]--> (to 10 %).

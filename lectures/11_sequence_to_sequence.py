@@ -124,7 +124,7 @@ show.predict(
 # Encoder and decoder are recurrent networks. The encoder's state is $h^e$, and the decoder's is $h^d$:
 #
 # $$h^e_j = f(x_j,\, h^e_{j-1}), \qquad c = h^e_n, \qquad h^d_0 = c, \qquad h^d_i = g(\hat y_{i-1},\, h^d_{i-1}), \qquad
-#   P(y_i) = \mathrm{softmax}(V h^d_i + b).$$
+#   P(y_i) = \mathrm{softmax}(h^d_i V + b).$$
 #
 # $\hat y_{i-1}$ is the previously written word, and $\hat y_0$ is the token `<bos>`, *begin of sequence*, because the decoder must read something first. One vector $c$ carries the source across. Sutskever, Vinyals & Le (2014) built this from deep LSTMs; $c$ was soon called the **thought vector**.
 
@@ -181,8 +181,8 @@ print("c begins", [round(number, 2) for number in c[0, :6].tolist()])
 print(decode_by_hand(c))
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# No line of the program says that German swaps tens and units. The network learned it from 20,000 pairs. Nor is the vector too
-# small in principle: if each of its 128 dimensions could only be positive or negative, it could still tell
+# No line of the program says that German swaps tens and units. The network learned it from 20,000 pairs. And in principle
+# the vector is not too small: if each of its 128 dimensions could only be positive or negative, it could still tell
 # $2^{128} \approx 3 \cdot 10^{38}$<!--[[? f"{2.0**128:.0e}" == "3e+38"]]--> numbers apart, and there are only $10^{15}$ numbers of up to 15 digits. Whether training finds a way to use that capacity
 # is a different question.
 #
