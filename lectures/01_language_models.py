@@ -386,7 +386,7 @@ show.predict(
     choices={"about 20 %": 20, "about 50 %": 50, "about 80 %": 80},
     answer=100 * unseen[5],
     unit=" %",
-    why=f"Even {unseen[2]:.1%} of the bigrams are new.",
+    why=f"Even among the bigrams, {unseen[2]:.1%} are new.",
     reveals=table,
 )
 
@@ -614,8 +614,8 @@ show.predict(
 # - With all four at 0.25 the perplexity is exactly 4<!--[[perplexity_of([0.25] * 4):g]]-->, that of a fair four-sided die.
 # </details>
 #
-# > **What goes wrong.** *Mixing bases.* 4.1<!--[[losses.mean():.1f]]--> nats (natural logarithm) equal 5.9<!--[[losses.mean() / math.log(2):.1f]]--> bits. Both give a perplexity of 60<!--[[math.exp(4.1):.0f]]--> if you undo the
-# > logarithm with its own base, $e^{4.1} = 2^{5.9}$; the other base gives nonsense. *Averaging perplexities.* Ten words at perplexity 10
+# > **What goes wrong.** *Mixing bases.* Three bits equal 2.08<!--[[3 * math.log(2):.2f]]--> nats (natural logarithm). Both give a perplexity of 8<!--[[2**3]]--> if you undo the
+# > logarithm with its own base, $2^3 = e^{3 \ln 2}$; the other base gives nonsense. *Averaging perplexities.* Ten words at perplexity 10
 # > and ten at 1,000 have a joint perplexity of 100<!--[[perplexity_of([1 / 10, 1 / 1000]):.0f]]-->, not 505<!--[[(10 + 1000) / 2:.0f]]-->. Average the log losses, then take the exponential.
 # > *Comparing the incomparable.* Perplexities per word, per character or over different vocabularies have different units; a
 # > model that calls every word `<unk>` has a perplexity of 1.
@@ -762,6 +762,12 @@ def copied(order, smoothing, run, seeds=10, skip=0):
     return sum(word.seen >= run for word in written) / len(written)
 
 
+def without_choice(order, smoothing, seeds=10):
+    """The fraction of words that were sampled although no other word was possible."""
+    written = [word for seed in range(seeds) for word in write(order, smoothing, seed)]
+    return sum(word.likely[0][1] > 0.999 for word in written) / len(written)
+
+
 # %% slideshow={"slide_type": "fragment"}
 widgets.writer(write, [1, 2, 3, 4, 5], ["mle", "kneser_ney", "additive"], order=3)
 
@@ -773,7 +779,7 @@ widgets.writer(write, [1, 2, 3, 4, 5], ["mle", "kneser_ney", "additive"], order=
 # - The unigram gets the proportions of words right and nothing else. In the bigram's text, neighbouring words fit. The trigram
 #   writes phrases but forgets how the sentence began. No order remembers who is speaking to whom.
 # - Without smoothing (mle) the 5-gram is fluent, but it *copies*: over ten seeds, 83<!--[[100 * copied(5, "mle", 6):.0f]]--> % of its words complete a run of at least six words
-#   from a play. A million words are too few for a 5-gram to do much else.
+#   from a play. At 70<!--[[100 * without_choice(5, "mle"):.0f]]--> % of its steps it has no choice, because in the training plays only one word ever follows the previous four.
 # - Kneser–Ney has by far the better perplexity, but its text is harder to follow. In it, 16<!--[[100 * (1 - copied(5, "kneser_ney", 2)):.0f]]--> % of the words never follow their
 #   predecessor in any play. Without smoothing that cannot happen.
 # - The additive trigram turns to gibberish immediately<!--[[? copied(3, "additive", 3, seeds=3, skip=5) < 0.05]]--> and does not recover. Nearly all its probability lies on words never seen in
@@ -876,8 +882,8 @@ widgets.guessing_game(passages, play_all, entropy_bounds, KEYS, key_of, demo=dem
 # <details><summary><b>What to notice</b></summary>
 #
 # - The first letter of a word is hard, the last one easy.
-# - A few dozen characters give bounds that are rough and too low, because characters that take twenty guesses are rare and may not
-#   have occurred yet. The models' bars, on the same characters, are just as rough.
+# - A few dozen characters give rough bounds. The upper one is too low on average, because characters that take twenty guesses are
+#   rare and may not have occurred yet. The models' bars, on the same characters, are just as rough.
 # - The models' bars come from *guesses*, as yours does. The diamonds come from their probabilities, which you could not give.
 # </details>
 
@@ -909,7 +915,7 @@ show.predict(
 #
 # - If all 28 keys were equally likely, a character would cost $\log_2 28$ = 4.81<!--[[math.log2(len(KEYS)):.2f]]--> bits.
 # - If you know only how frequent each key is,
-#   it costs 4.16<!--[[players["1-gram"]["bits_per_key"]:.2f]]-->; with five characters of context it costs 1.95<!--[[players["6-gram"]["bits_per_key"]:.2f]]-->. The 7-gram gains nothing<!--[[? abs(saved) < 0.005]]-->.
+#   a character costs 4.16<!--[[players["1-gram"]["bits_per_key"]:.2f]]-->; with five characters of context it costs 1.95<!--[[players["6-gram"]["bits_per_key"]:.2f]]-->. The 7-gram gains nothing<!--[[? abs(saved) < 0.005]]-->.
 # - Each bar bounds an ideal player with *that* context and says nothing about longer contexts. The bar of the 1-gram, for example,
 #   lies entirely above the bits that the 6-gram needs<!--[[? rows["1-gram"][0] > players["6-gram"]["bits_per_key"]]]-->. The diamond shows the bits that the model itself needs. A model with good
 #   guesses but bad probabilities could lie above its own bar.
@@ -920,7 +926,7 @@ show.predict(
 # - Shannon's reader needed between 0.6<!--[[human["lower"]]]--> and 1.3<!--[[human["upper"]]]--> bits, with 100 letters of context, on different texts and with 27 symbols.
 # </details>
 #
-# **From five characters of context, a program that only counts guesses 58<!--[[100 * players["6-gram"]["first_guess_right"]:.0f]]--> % of all characters at the first try.**
+# **With five characters of context, counting is enough to guess 58<!--[[100 * players["6-gram"]["first_guess_right"]:.0f]]--> % of all characters at the first try.**
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. What it is good for, and one function for all

@@ -1,8 +1,8 @@
 # %% [markdown] slideshow={"slide_type": "slide"}
 # # Tokens and word vectors
 #
-# A computer sees numbers. In [lecture 1](01_language_models.ipynb) every word was a number, and *king* was as far from *queen* as
-# from *cheese*. Where does a word begin and end, and how can numbers express that two words are similar?
+# A computer sees numbers. In [lecture 1](01_language_models.ipynb) every word was only an id, and *king* was no more similar to
+# *queen* than to *cheese*. Where does a word begin and end, and how can numbers express that two words are similar?
 #
 # <img src="figures/map.svg" width="640" alt="Words of Shakespeare in the plane. Words for relatives form a cluster; so do names of places, weapons and times of day.">
 #
@@ -189,7 +189,7 @@ show.predict(
 # ### How many words are one token?
 #
 # MiniLM, a model from 2020, has 30,522<!--[[pieces.vocab_size:,]]--> pieces that were learned from an encyclopedia and books (by WordPiece, a relative of BPE;
-# `##` marks a piece that continues a word). Our tokenizer was trained on Shakespeare and has 1,024<!--[[cut["pieces (byte pairs)"][0]:,]]-->.
+# `##` marks a piece that continues a word). Our tokenizer was trained on Shakespeare and has 1,024<!--[[cut["pieces (byte pairs)"][0]:,]]--> pieces.
 
 # %% slideshow={"slide_type": "fragment"}
 encoder, pieces = minilm()
@@ -341,7 +341,8 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **In a small model most parameters are embeddings**<!--[[? table / size > 0.5 and 1.7 < (size + table) / size < 2]]-->, so tying nearly halves the model.
+# **In this small model of words most parameters are embeddings**<!--[[? table / size > 0.5 and 1.7 < (size + table) / size < 2]]-->, so tying nearly halves the model. (A model of characters has a
+# short vocabulary, and so a small table.)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. A word is known by the company it keeps
@@ -480,8 +481,8 @@ nearest = {name: [word for word, _ in near[name]("king")[:4]] for name in near}
 # - Without the columns of the 50 most
 #   frequent words it is 0.11<!--[[alike_without:.2f]]-->, and with PPMI 0.04<!--[[alike["PPMI"]:.2f]]-->.
 # - The neighbours of “king” by plain counts are prince, crown, people, princess<!--[[? nearest["counts"] == "prince crown people princess".split()]]-->; by PPMI they are queen, richard, henry, lord<!--[[? nearest["PPMI"] == "queen richard henry lord".split()]]-->.
-#   For "love", PPMI finds only function words<!--[[? {word for word, _ in near["PPMI"]("love")[:4]} == {"for", "and", "thy", "in"}]]-->.
-# - For "love" the learned vectors find "hate" and "duty"<!--[[? {word for word, _ in near["learned (skip-gram)"]("love")[:2]} == {"hate", "duty"}]]-->. Opposites keep the same company.
+#   For "love", the four nearest by PPMI are function words<!--[[? {word for word, _ in near["PPMI"]("love")[:4]} == {"for", "and", "thy", "in"}]]-->.
+# - For "love" the learned vectors find "hate" and "duty"<!--[[? {word for word, _ in near["learned (skip-gram)"]("love")[:2]} == {"hate", "duty"}]]-->. Opposites can keep the same company.
 # - All four tables choose their answers from the same 3,123<!--[[counts.shape[0]:,]]--> words. The learned table comes from a single training run; section 5
 #   shows what changes with the seed.
 # </details>
@@ -554,7 +555,9 @@ show.predict(
     within=0.1,
     answer=negative_sampling_loss(0, [0, 0]),
     why="Each of the three terms is $-\\ln(1/2)$. To lower the loss, raise the neighbour's score and lower those of the noise words:",
-    reveals=widgets.negative_playground(negative_sampling_loss, sigmoid, ["cheese", "because"]),
+    reveals=widgets.negative_playground(
+        negative_sampling_loss, sigmoid, ["cheese", "because"]
+    ).opens(s0=0.0),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -592,14 +595,14 @@ show.predict(
 #
 # **Counting and learning are related.** With enough dimensions, and noise words sampled in proportion to their counts, the optimum of
 # skip-gram with negative sampling is $u_b \cdot v_a = \mathrm{PMI}(a, b) - \log k$ (Levy & Goldberg 2014). With our noise, $P(b)$ inside
-# the PMI is replaced by the distribution of the noise. So with few dimensions skip-gram also compresses such a table, without ever
-# storing it.
+# the PMI is replaced by the distribution of the noise. So skip-gram with few dimensions can be seen as compressing such a table, without
+# ever storing it.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### Watch it learn
 #
-# We train 32-dimensional vectors for three epochs on a third of the text, from five seeds. Before the first step all vectors are
-# random. Both methods apply **subsampling** (Mikolov et al. 2013b): they keep each occurrence of a word with
+# We train 32-dimensional vectors for three epochs on a third of the text, by skip-gram from five seeds and by CBOW once. Before the
+# first step all vectors are random. Both methods apply **subsampling** (Mikolov et al. 2013b): they keep each occurrence of a word with
 # probability $\sqrt{t/f} + t/f$ (at most 1). Here $f$ is the word's relative frequency and $t = 0.001$. They keep only 20<!--[[100 * kept_of["the"]:.0f]]--> % of the
 # occurrences of "the", but 80<!--[[100 * kept_of["king"]:.0f]]--> %<!--[[? card["training"]["subsample"] == 0.001]]--> of those of "king".
 #
@@ -643,7 +646,7 @@ print("CBOW,  after ", *(f"{word:9}" for word, _ in bag.nearest("king", 5)))
 #
 # Can one model use the vectors of another? We train Bengio's network ([lecture 4](04_windows_and_convolutions.ipynb)) on only two
 # plays, 59,780<!--[[given["tokens"]:,]]--> tokens. We initialise its 2,000 embeddings in three ways: at *random*; with *MiniLM's* vectors of the same words,
-# reduced to 64 dimensions by the method of section 6; and with MiniLM's vectors *shuffled*, so that each word gets
+# reduced to 64 dimensions by principal component analysis (section 6); and with MiniLM's vectors *shuffled*, so that each word gets
 # the vector of a different one. The embeddings are then trained with the rest of the network, each version at its own best learning
 # rate.
 
@@ -783,7 +786,16 @@ def better_pairings(first, second, points):
     return sum(other >= right - 1e-6 for other in every) - 1, len(every)
 
 
-agree, ranked = {}, {}
+def kept_by_the_plane(arrows, points):
+    """Of the mean arrow, and of the arrows minus their mean: the fraction of the squared length in the plane of the map."""
+    plane = torch.linalg.svd(points - points.mean(0), full_matrices=False).Vh[:2]
+    shared = arrows.mean(0, keepdim=True)
+    return tuple(
+        float(((of @ plane.T) ** 2).sum() / (of**2).sum()) for of in (shared, arrows - shared)
+    )
+
+
+agree, ranked, in_plane = {}, {}, {}
 for choice in ("he and she", "forms of verbs", "I and thou"):
     chosen = [word for group in groups[choice] for word in group]
     n = len(groups[choice][0])
@@ -794,6 +806,7 @@ for choice in ("he and she", "forms of verbs", "I and thou"):
     plane = parallel(first, second, torch.tensor(project(chosen)[0]))
     agree[choice] = plane, parallel(first, second, unit), parallel(first, second.roll(1), unit)
     ranked[choice] = better_pairings(first[:6], second[:6], unit)
+    in_plane[choice] = kept_by_the_plane(unit[second] - unit[first], unit)
     print(
         f"{choice:15} in the plane {agree[choice][0]:.2f}   in all 64 {agree[choice][1]:.2f}",
         end="   ",
@@ -810,8 +823,9 @@ for choice in ("he and she", "forms of verbs", "I and thou"):
 #   of the three groups does any other pairing have arrows as parallel as the right one<!--[[? all(better == 0 for better, _ in ranked.values())]]-->.
 # </details>
 #
-# **The map flatters.**<!--[[? min(each[0] for each in agree.values()) > max(each[1] for each in agree.values())]]--> PCA chooses the plane that shows the largest differences, and here the largest differences are the ones that the
-# pairs have in common. The pairs do share a direction, but they also differ a great deal.
+# **The map flatters.**<!--[[? min(each[0] for each in agree.values()) > max(each[1] for each in agree.values())]]--> Of the mean arrow of each group, the direction that its pairs share, the plane keeps 10<!--[[100 * min(shared for shared, _ in in_plane.values()):.0f]]--> to 86<!--[[100 * max(shared for shared, _ in in_plane.values()):.0f]]--> % (of the squared
+# length). Of what distinguishes the arrows from their mean, it keeps at most 16<!--[[100 * max(other for _, other in in_plane.values()):.0f]]--> %, in each group less<!--[[? all(shared > other for shared, other in in_plane.values())]]-->. So the pairs do share a
+# direction, but they differ more than the map shows.
 #
 # **One row, many meanings.** A table has one vector per word, whatever the sentence. Shakespeare's Paris is a Trojan in one play, a count
 # in another and a city in several. All of them share a row, and the nearest rows are those of “greek<!--[[near_paris[0]]]-->” and “county<!--[[near_paris[1]]]-->”. Models that give a word a
@@ -948,22 +962,21 @@ near_paris = [word for word, _ in near_in(E[7:], dense_words)("paris")]
 #   question drops out.) Answering with the nearest neighbour of $a^*$ gets only 2<!--[[ours["nearest_to_c_right"]]]--> right, so the difference between $a$ and $b$ does
 #   carry information.
 # - Five more trainings with other seeds get between 13<!--[[min(right_by_seed)]]--> and 16<!--[[max(right_by_seed)]]--> right (`python -m lectures.recipes vector_seeds`). So the table does not
-#   rank our three methods<!--[[? all(measured["tables"][name]["right"] <= max(right_by_seed) for name in ("skip-gram, m = 5", "CBOW, m = 2"))]]-->, each a single run.
+#   rank skip-gram with either window and CBOW<!--[[? all(measured["tables"][name]["right"] <= max(right_by_seed) for name in ("skip-gram, m = 5", "CBOW, m = 2"))]]-->, each a single run.
 # - On the same 3,123<!--[[counts.shape[0]:,]]--> words, PPMI gets 9<!--[[same_words["PPMI"]]]--> right, compressed PPMI 8<!--[[same_words["PPMI, compressed"]]]--> and the learned table 17<!--[[same_words["learned (skip-gram)"]]]-->.
-# - None of them was tuned, and Levy, Goldberg &
-#   Dagan (2015) found that tuning matters more than whether you count or learn.
+# - None of these tables was tuned. Levy, Goldberg & Dagan (2015) found that tuning matters more than whether you count or learn.
 # - In our table few place names are right (one<!--[[words(ours["by_kind"]["places"][0])]]--> of four), and no relatives<!--[[? not any(ours["answers"][q][0] in q for q in ours["answers"] if "father" in q)]]-->. We do not know why.
 # </details>
 #
 # <details><summary><b>What to notice: the rule of exclusion</b></summary>
 #
 # - Without the rule our vectors get 3<!--[[ours["without_the_rule_right"]]]--> right. They answer $a^*$ 11<!--[[lands["ours"]["nearest is a*"]:.0f]]--> times and $b$ 13<!--[[lands["ours"]["nearest is b"]:.0f]]--> times.
-# - The mean cosine of the sum is 0.65<!--[[lands["ours"]["cosine with a*"]:.2f]]--> with $a^*$, 0.62<!--[[lands["ours"]["cosine with b"]:.2f]]--> with $b$ and 0.59<!--[[lands["ours"]["cosine with b*"]:.2f]]--> with the right answer. The sum lands between the two words
-#   that it adds, and the rule removes both.
+# - The mean cosine of the sum is 0.65<!--[[lands["ours"]["cosine with a*"]:.2f]]--> with $a^*$, 0.62<!--[[lands["ours"]["cosine with b"]:.2f]]--> with $b$ and 0.59<!--[[lands["ours"]["cosine with b*"]:.2f]]--> with the right answer. The sum lands nearer to the two
+#   words that it adds than to the answer, and the rule removes both.
 # - The five other runs agree: $b^*$ is the nearest word 3<!--[[min(row["nearest is b*"] for row in seeds):.0f]]--> to 5<!--[[max(row["nearest is b*"] for row in seeds):.0f]]--> times.
 # - MiniLM's 21<!--[[modern_ones["right"]]]--> of 27<!--[[modern_ones["asked"]]]--> look better than they are, because just the nearest neighbour of $a^*$ gets 9<!--[[modern_ones["nearest_to_c_right"]]]--> right.
 # - MiniLM's sum hardly moves away from $a^*$. Without the rule it answers $a^*$ 22<!--[[lands["MiniLM"]["nearest is a*"]:.0f]]--> times, and $b$ once<!--[[? lands["MiniLM"]["nearest is b"] == 1]]-->. With the rule the nearest neighbour
-#   wins: MiniLM answers "i my thou …" with "thee<!--[[tables["MiniLM"]("i", "my", "thou", True)[0][0]]]-->", which is much nearer to "thou" (0.54<!--[[cosine(large, "thou", "thee"):.2f]]-->) than "thy" is (0.33<!--[[cosine(large, "thou", "thy"):.2f]]-->).
+#   of $a^*$ can win: MiniLM answers "i my thou …" with "thee<!--[[tables["MiniLM"]("i", "my", "thou", True)[0][0]]]-->", which is much nearer to "thou" (0.54<!--[[cosine(large, "thou", "thee"):.2f]]-->) than "thy" is (0.33<!--[[cosine(large, "thou", "thy"):.2f]]-->).
 # - In our table "thee" and "thy" are about equally near to "thou"<!--[[? abs(cosine(old, "thou", "thee") - cosine(old, "thou", "thy")) < 0.05]]-->, and the answer is "thy"<!--[[? tables["Shakespeare"]("i", "my", "thou", True)[0][0] == "thy"]]-->.
 # - The rule can also invent a prejudice. To "man is to doctor as woman is to …?" it never allows the answer "doctor" (Nissim, van Noord & van
 #   der Goot 2020).
@@ -1000,8 +1013,8 @@ for a, b, c, d in (
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# "i" and "my" co-occur about as strongly as "thou" and "thy"<!--[[? abs(cs_pmi("i", "my") - cs_pmi("thou", "thy")) < 1]]-->. But (i, thou) and (my, thy) differ by 2.0<!--[[cs_pmi("i", "thou") - cs_pmi("my", "thy"):.1f]]-->, a factor of 7<!--[[math.exp(cs_pmi("i", "thou") - cs_pmi("my", "thy")):.0f]]-->, so the
-# second condition fails. Yet our table answers "thy". For "good, better" and "bad, worse" the measure rests on 3<!--[[counts[ids["good"], ids["better"]]]]--> and 2<!--[[counts[ids["bad"], ids["worse"]]]]-->
+# The csPMI of (i, my) and of (thou, thy) differ by 0.8<!--[[abs(cs_pmi("i", "my") - cs_pmi("thou", "thy")):.1f]]-->, but those of (i, thou) and (my, thy) by 2.0<!--[[cs_pmi("i", "thou") - cs_pmi("my", "thy"):.1f]]-->, a factor of 7<!--[[math.exp(cs_pmi("i", "thou") - cs_pmi("my", "thy")):.0f]]-->. So the
+# second condition is far from met. Yet our table answers "thy". For "good, better" and "bad, worse" the measure rests on 3<!--[[counts[ids["good"], ids["better"]]]]--> and 2<!--[[counts[ids["bad"], ids["worse"]]]]-->
 # co-occurrences. Vectors trained on a million words are not learned without noise, so the theorem neither promises nor forbids
 # these answers.
 # </details>

@@ -192,8 +192,8 @@ how_often = torch.tensor([occurs[tuple(window)] for window in test_inputs.tolist
 # - With a wider network and larger batches as well, the perplexity is 6.92<!--[[min(wider):.2f]]--> to 7.00<!--[[max(wider):.2f]]-->. Hardly anything of the gap is left<!--[[? max(wider) - counted[4] < 0.2 * (reached - counted[4])]]-->.
 # </details>
 #
-# A network that loses may only be badly trained. Properly trained, this one draws level with counting, but it does not win. A count
-# needs little help here: 83<!--[[100 * (how_often >= 10).double().mean():.0f]]--> % of the windows in the test names occur at least ten times in the training names. With words, that
+# A network that loses may simply be badly trained. Properly trained, this one comes close to counting, but it does not win<!--[[? min(wider) > counted[4]]]-->. A
+# count needs little help here: 83<!--[[100 * (how_often >= 10).double().mean():.0f]]--> % of the windows in the test names occur at least ten times in the training names. With words, that
 # is different.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -243,7 +243,7 @@ show.predict(
 # from scratch.
 #
 # > **Ask yourself.** With the slider at 0 you see words from the plays. As you move it to the right, the word in brackets is
-# > replaced by its neighbours, from the one with the nearest embedding onwards. Which prediction changes more, the network's or the 5-gram's?
+# > replaced by its neighbours, the one with the nearest embedding first. Which prediction changes more, the network's or the 5-gram's?
 
 # %% slideshow={"slide_type": "fragment"}
 fivegram = NGramLM(5, words.vocab_size, "kneser_ney").fit(plays)
@@ -926,8 +926,8 @@ show.predict(
 #   last.
 # - Without dilations, even four layers of kernel 4 see only 13<!--[[seen_by(4, 4, (1, 1, 1, 1))]]-->.
 # - The drawing and the measurement agree for every setting.
-# - With attention, all words except the last have about equally strong gradients<!--[[? max(others) < 2.5 * min(others)]]-->, however distant. The gradient of the last word is
-#   a hundred<!--[[? 50 < itself / np.mean(others) < 200]]--> times stronger; the vector of this word also reaches the top directly, past the attention.
+# - With attention, the gradients of all words except the last are within a factor of 2.5 of each other<!--[[? max(others) < 2.5 * min(others)]]-->, however distant the word. The
+#   gradient of the last word is a hundred<!--[[? 50 < itself / np.mean(others) < 200]]--> times stronger; the vector of this word also reaches the top directly, past the attention.
 # </details>
 #
 # The architecture decides what a model *can* see. How strongly it sees a distant word before training also depends on the initial
@@ -1009,7 +1009,7 @@ show.predict(
 #   table in both, by 0.067<!--[[tied["lower"]["tied"]["mean"]:.3f]]--> ± 0.009<!--[[tied["lower"]["tied"]["half"]:.3f]]--><!--[[? all(of["mean"] > of["half"] for of in tied["lower"].values())]]-->. So they lead in either form, with more parameters.
 # </details>
 #
-# A window must know the order of its words, above all which one is last<!--[[? harmed[3] == max(harmed)]]-->. The convolutions lead, but they differ from the
+# Of its four words the window of section 2 depends most on the last<!--[[? harmed[3] == max(harmed)]]-->, and an average does not say which word that is. The convolutions lead, but they differ from the
 # windows in more things: size, depth, shared weights, a larger receptive field, gates and residual connections. We did not test which of them made
 # the difference.
 
@@ -1021,7 +1021,7 @@ from_tickets = "tickets she found that the printer was out of toner She went to 
 # tried to print her tickets, she found that the printer was out of toner. She went to the shop, bought some, put it in, and
 # finally printed her …* A window that reaches "tickets" is 24<!--[[len(from_tickets.split())]]--> words wide, not counting punctuation.
 #
-# So this is what a model must know about *queen*: its vector is near that of *king*. With such vectors a network predicts in contexts that it
+# What must a model know about *queen*? That it is used like *king*, which it can store in two vectors near each other. With such vectors a network predicts in contexts that it
 # has never seen, but only from the words inside its window. A recurrent network reads from left to right and carries along what it
 # needs.
 

@@ -144,7 +144,7 @@ show.predict(
         V,
         units=["subject", "last noun"],
         outcomes=["is", "are"],
-    ),
+    ).opens(read=5, scale=0.0),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -157,8 +157,8 @@ show.predict(
 #   at "near" and "the". Up to a factor of 0.4<!--[[max(f for f in tenths if f * U[0, 0] < 1)]]-->, $u$ is below 1 and each step shrinks the memory.
 # </details>
 #
-# A unit that feeds back into itself remembers; a unit without this feedback forgets immediately. A trained network has hundreds of
-# units, and none of them has a name.
+# Here a unit that feeds back into itself strongly enough remembers, and a unit without this feedback forgets immediately. A trained
+# network has hundreds of units, and none of them has a name.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # In `nlmcore` the step is `RNNCell`. It stores its weights transposed, as PyTorch does (`weight_hh` is the transpose of our $U$;
@@ -507,7 +507,9 @@ show.predict(
     answer=100 * (1 - near_ones / every),
     unit=" %",
     why="Every step back multiplies by $u(1 - h_j^2)$. Which value of $u$ makes the distant entries largest?",
-    reveals=widgets.through_time_player(through_time, [1.0, 0.0, 0.0, 0.0, 0.0, 0.0], [1.0] * 6),
+    reveals=widgets.through_time_player(
+        through_time, [1.0, 0.0, 0.0, 0.0, 0.0, 0.0], [1.0] * 6
+    ).opens(cut=2),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -828,7 +830,7 @@ _, small_in_print = followed_by_small([piece.tags for piece in spoken])
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - The question mark is easiest, with an F1 score of 54<!--[[by_mark["?"]:.0f]]-->; commas have 43<!--[[by_mark[","]:.0f]]-->, exclamation marks 25<!--[[by_mark["!"]:.0f]]-->. (The F1 score, in percent, is high
+# - Of these three the question mark is easiest, with an F1 score of 54<!--[[by_mark["?"]:.0f]]-->; commas have 43<!--[[by_mark[","]:.0f]]-->, exclamation marks 25<!--[[by_mark["!"]:.0f]]-->. (The F1 score, in percent, is high
 #   only if most marks are found *and* most predicted marks are right.)
 # - The score of capitals gains almost nothing from the words that follow: it is 77.8<!--[[rows["reads the words before"]["capitals_f1"]]]--> without them and 78.2<!--[[rows["reads both ways"]["capitals_f1"]]]--> with them.
 # - Punctuation gains most, from 18.9<!--[[rows["reads the words before"]["marks_f1"]]]--> to 47.1<!--[[rows["reads both ways"]["marks_f1"]]]--> (one network of each kind).
@@ -935,8 +937,8 @@ show.curves(
 # - After six words, "is this a dagger which I", the network is confident, and wrong: P(tragedy) = 0.11<!--[[verdict(openings[1])[1][5]:.2f]]-->, and it stays there<!--[[? max(verdict(openings[1])[1][5:]) < 0.12]]-->.
 # - After 160 words it is right on 71<!--[[kept["160"]:.0f]]--> % of the passages. **Naive Bayes**, which counts words and ignores their order, is right on 79<!--[[bayes["160"]:.0f]]--> %
 #   and is ahead at every length<!--[[? all(bayes[n] > row[n] for row in genre["rows"].values() if row is not bayes for n in bayes)]]-->.
-# - If the words of a passage are shuffled, the recurrent network is still right on 71<!--[[shuffled["160"]:.0f]]--> %. So it has learned hardly anything
-#   about word order here.
+# - If the words of a passage are shuffled, the recurrent network is still right on 71<!--[[shuffled["160"]:.0f]]--> %. So it makes hardly any use of
+#   word order here.
 # </details>
 #
 # Try a bag of words first. (Four held-out plays are few, so do not trust a difference of a point or two.)
@@ -996,7 +998,8 @@ right_on = {
 print(*(f"{name:22} {value:.0%} right" for name, value in right_on.items()), sep="\n")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# Just the last letter gives the right answer for 85<!--[[100 * right_on["the last letter alone"]:.0f]]--> % of the test names. The network is right for 87<!--[[100 * right_on["the network"]:.0f]]--> %, in this one run. Always
+# Just the last letter gives the right answer for 85<!--[[100 * right_on["the last letter alone"]:.0f]]--> % of the test names. The network gets 87<!--[[100 * right_on["the network"]:.0f]]--> % right, in this one run
+# and on only 249<!--[[len(listed_test)]]--> names, so the difference may be chance. Always
 # compare a network with the simplest rule that you can think of.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -1128,7 +1131,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # Depth itself does not shrink this gradient; PyTorch's small initial weights do. With residual connections the gradient does not
 # vanish, whichever of the two initialisations you choose<!--[[? min(growth["PyTorch, residual"], growth["Glorot, residual"]) > 1]]-->. (Growth is not a virtue in itself. In [lecture 5](05_training_well.ipynb)
-# we measured that a deep stack *trains* better with residual connections.) [Lecture 7](07_vanishing_gradients.ipynb) is about the
+# we measured that a deep stack *trains* better with residual connections and LayerNorm.) [Lecture 7](07_vanishing_gradients.ipynb) is about the
 # same problem in the direction of *time*, and [lecture 8](08_gates.ipynb) about the same remedy, a residual connection through
 # time.
 

@@ -66,8 +66,8 @@ torch.set_num_threads(1)  # for matrices as small as these one thread is fastest
 #
 # $$h_t = g\, h_{t-1} + (1 - g)\, R_t.$$
 #
-# Each step multiplies the contribution of $h_0$ by $g$, so after $t$ steps a fraction $g^t$ of it is left. Half of it is gone after
-# $\ln \tfrac12 / \ln g$ steps, its **half-life**. Such a unit is a **leaky unit**.
+# Each step multiplies the contribution of $h_0$ by $g$, so after $t$ steps a fraction $g^t$ of it is left. The number of steps after
+# which half of it is gone is its **half-life**. Such a unit is a **leaky unit**.
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -82,13 +82,13 @@ show.predict(
     choices={"about 7 steps": 7.2, "about 70 steps": 70, "about 700 steps": 700},
     answer=math.log(0.5) / math.log(0.99),
     why="In the picture on the right, which $g$ follows a noisy jump best?",
-    reveals=widgets.gate_playground(mix),
+    reveals=widgets.gate_playground(mix).opens(gate=0.99),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The half-lives are 6.6<!--[[math.log(0.5) / math.log(0.9):.1f]]--> steps and 69<!--[[math.log(0.5) / math.log(0.99):.0f]]--> steps. The step from 0.9 to 0.99 is a small change in $g$, but a large change in memory.
+# - From $g^t = \tfrac12$ follows $t = \ln \tfrac12 / \ln g$. So the half-lives are 6.6<!--[[math.log(0.5) / math.log(0.9):.1f]]--> steps and 69<!--[[math.log(0.5) / math.log(0.99):.0f]]--> steps. The step from 0.9 to 0.99 is a small change in $g$, but a large change in memory.
 # - A small $g$ reacts immediately and keeps all the noise; a large one is smooth, but late. No fixed $g$ is right: you would like a
 #   small one at the jump and a large one elsewhere.
 # </details>
@@ -484,13 +484,13 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Via the cell state only, $0.731^{20}$ = 0.002<!--[[sigmoid(1) ** 20:.3f]]--> of the gradient is left. With a bias of 4, $\sigma(4)$ = 0.982<!--[[sigmoid(4):.3f]]--> and 70<!--[[100 * sigmoid(4) ** 20:.0f]]--> % are left.
-# - If we multiply the gates that really occurred, instead of $\sigma(b)$, hardly anything changes for biases of 0 and above<!--[[? all(0.5 < measured[b][1][20] / sigmoid(b) ** 20 < 2 for b in range(0, 7))]]-->.
+# - If we multiply the gates that really occurred, instead of $\sigma(b)$, the result changes by less than a factor of two for biases of 0 and above<!--[[? all(0.5 < measured[b][1][20] / sigmoid(b) ** 20 < 2 for b in range(0, 7))]]-->.
 # - The measured gradient is larger. With a bias of 1, 5<!--[[ratio[1]:.0f]]--> times as much arrives by all paths together as via the cell state only;
 #   with a bias of 0, 13<!--[[ratio[0]:.0f]]--> times as much. The rest comes through $h$, the gates and the candidate. These are the paths of a plain
 #   network, with its matrices.
 # </details>
 #
-# **An LSTM does not remember because it is an LSTM; it remembers if its forget gates are close to 1.** And 0.73 is not close.
+# **The cell state keeps a memory only while the forget gates are close to 1.** And 0.73 is not close.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. Gates on real text
@@ -667,8 +667,9 @@ widgets.unit_explorer(held_out[part], quantities, unit=counting)
 # <details><summary><b>What to notice</b></summary>
 #
 # The forget gate is near 1 nearly everywhere<!--[[? there["forget"][:, counting].numpy()[~at["line breaks"]].mean() > 0.9]]-->, and falls to nearly 0 at one character, the line break<!--[[? opens["line breaks"][0] < 0.05]]-->. The input gate opens
-# mostly at the first letter of a word<!--[[? opens["first letters"][1] > 2 * opens["letters inside words"][1]]]-->. So the unit does not count characters; it takes a step with each word. A cell below measures
-# this on the whole text. Most other units show no pattern that we could name; we chose this one because it does.
+# mostly at the first letter of a word<!--[[? opens["first letters"][1] > 2 * opens["letters inside words"][1]]]-->, and there the unit moves. On the whole text $\tanh c$ changes by −0.16<!--[[moves["first letters"]:.2f]]--> on average at first letters and by +0.02<!--[[moves["letters inside words"]:+.2f]]-->
+# inside words. Even so, it does not follow the number of words in the line more closely (−0.85<!--[[with_words:.2f]]-->) than the number of characters (−0.87<!--[[found["position in the line", "memory"][2]:.2f]]-->). So
+# call it a unit for the position in the line, not a counter of either. Most other units show no pattern that we could name; we chose this one because it does.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -692,6 +693,17 @@ for where, mask in at.items():
     )
     opens[where] = forget, write
     print(f"unit {counting}, {where:21} forget gate {forget:.2f}   input gate {write:.2f}")
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+value = there["memory"][:, counting].numpy()
+moves = {where: float(np.diff(value)[mask[1:]].mean()) for where, mask in at.items()}
+words_of_the_line = np.concatenate(
+    [
+        at["first letters"][slice(*line.span())].cumsum()
+        for line in re.finditer(r"[^\n]*\n?", held_out)
+    ]
+)
+with_words = float(np.corrcoef(value, words_of_the_line)[0, 1])
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Does the network use this unit?** We *ablate* it: we set its output $h$ to 0, for the gates and for the softmax, and measure how much
@@ -781,7 +793,7 @@ widgets.live(draw_race, seed=show.choice([*range(5), "all five"], "seed", value=
 #
 # - The LSTM with bias 3 ends at 68<!--[[ends["LSTM, bias 3"].min():.0f]]--> to 76<!--[[ends["LSTM, bias 3"].max():.0f]]--> %, in every seed above the LSTM with bias 1<!--[[? (ends["LSTM, bias 3"] > ends["LSTM, bias 1"]).all()]]-->, which ends at 27<!--[[ends["LSTM, bias 1"].min():.0f]]--> to 54<!--[[ends["LSTM, bias 1"].max():.0f]]--> %. It is the
 #   same cell, with a single initial value changed.
-# - The order of the cells in the middle changes from seed to seed<!--[[? len(middle_orders) > 1]]-->.
+# - The order of the three cells in the middle changes from seed to seed<!--[[? len(middle_orders) > 1]]-->.
 # - The lowest seed of the LSTM with bias 1 is less than a point better than the highest of the RNN<!--[[? 0 < ends["LSTM, bias 1"].min() - ends["RNN"].max() < 1]]-->.
 # </details>
 #

@@ -104,7 +104,7 @@ show.predict(
 #
 # Checking every text is **exhaustive search**; for a real vocabulary it is *prohibitive*. Is there a shortcut? Section 2 shows one for models
 # in which the next word depends only on the previous one. Section 4 shows one that drops hopeless texts early. **If the next word may
-# depend on all previous words, no shortcut always works**: for recurrent networks the problem is NP-hard (Chen, Gilroy, Maletti, May & Knight
+# depend on all previous words, no known shortcut works for every model**, because for recurrent networks the problem is NP-hard (Chen, Gilroy, Maletti, May & Knight
 # 2018).
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -200,8 +200,8 @@ print(f"total probability {sum(math.exp(found.log_prob) for found in every):.4f}
 # <details><summary><b>What to notice</b></summary>
 #
 # - Greedy search **never starts with an improbable word**, and here the best text starts with the least probable of the three first words.
-# - It **prefers many common words to one rare one**: "without" looks better than "penniless" because many sentences share it. Their
-#   probability is then split again and again.
+# - It **prefers many common words to one rare one**: "without" looks better than "penniless" because it begins many sentences.
+#   Every further word then divides its probability among them.
 # - The thirteen probabilities sum to 1<!--[[? len(every) == 13 and abs(sum(math.exp(found.log_prob) for found in every) - 1) < 1e-3]]-->, because with `<eos>` a language model divides a total of 1 among complete texts
 #   ([lecture 1](01_language_models.ipynb)).
 # </details>
@@ -380,7 +380,9 @@ show.predict(
     choices=[*alphas],
     answer=max(alphas, key=lambda name: handicap(alphas[name])),
     why="ln P is negative. Move the slider: which length leads at which α?",
-    reveals=widgets.length_penalty_player(score, sentences, lengths, log_probs),
+    reveals=widgets.length_penalty_player(score, sentences, lengths, log_probs).opens(
+        penalty=-1.0
+    ),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -422,7 +424,7 @@ for part in measured["wide_beams"].values():
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - $\ln P$ never falls as the beam widens<!--[[? all(a["log_prob"] <= b["log_prob"] for beams in (german, sounds) for a, b in pairwise(beams.values()))]]-->, which is usual, but not guaranteed. Beams above 64 find nothing more probable<!--[[? all(beams["64"]["log_prob"] == beams["256"]["log_prob"] for beams in (german, sounds))]]-->.
+# - $\ln P$ never falls as the beam widens<!--[[? all(a["log_prob"] <= b["log_prob"] for beams in (german, sounds) for a, b in pairwise(beams.values()))]]-->, which is usual, but not guaranteed. The beam of 256 finds nothing more probable than that of 64<!--[[? all(beams["64"]["log_prob"] == beams["256"]["log_prob"] for beams in (german, sounds))]]-->.
 # - For the translations into German, BLEU climbs from 57.8<!--[[german["1"]["quality"]:.1f]]--> with greedy search to 65.0<!--[[german["4"]["quality"]:.1f]]--> with a beam of 4.
 # - With a beam of 64 it is 66.6<!--[[german["64"]["quality"]:.1f]]-->. This
 #   is not an easy task for this model, and yet wide beams do no harm.
@@ -544,8 +546,9 @@ for model, rows in measured["rows"].items():
 # $$w_t \sim P(\cdot \mid w_1, \dots, w_{t-1}).$$
 #
 # A sampled text is as surprising as the model believes texts to be, but the model is not perfect. Holtzman et al. blame the *tail* of the
-# distribution, thousands of words of tiny probability each, for which the model has seen little data. In the samples
-# of section 5 every third token had a probability below 0.01. So we first **reshape** the distribution:
+# distribution, thousands of words of tiny probability each, for which the model has seen little data. In section 5
+# Shakespeare's tokens were below 0.01 about as often as the sampled ones. So rarity is not the fault, but in the tail the model may be a
+# poor judge of *which* rare word fits. It is common to **reshape** the distribution first:
 #
 # | name | method | source |
 # |---|---|---|
@@ -606,8 +609,8 @@ show.predict(
 # - Temperature by itself keeps every word. At $T = 2$ even "Paris" keeps a probability of only 0.05<!--[[reshape(next_word[paris], temperature=2.0).exp().max():.2f]]-->; the rest lies in the tail.
 # </details>
 #
-# **A good filter keeps few words where the model is confident and many where it is not.** Top-p, min-p and typical sampling adapt in this
-# way; top-k does not.
+# **Top-p, min-p and typical sampling keep few words where the model is confident and many where it is not<!--[[? all(10 * words_kept(paris, **{name: p}) < words_kept(once, **{name: p}) for name, p in (("top_p", 0.9), ("min_p", 0.05), ("typical_p", 0.5)))]]-->.** Top-k always
+# keeps as many.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # > **What goes wrong.** *You omit the word that crosses p.* Keep words while the sum before them is *below* $p$, so that the crossing
@@ -928,7 +931,7 @@ show.predict(
 # - Along our five texts $a$ is 0.80<!--[[accepted_on_average:.2f]]--> on average. For $\gamma = 4$ the formula
 #   gives 3.3<!--[[(1 - accepted_on_average**5) / (1 - accepted_on_average):.1f]]-->, and we measure 3.2<!--[[mean(per_call[4]):.1f]]-->.
 # - So drafting further ahead gains less and less<!--[[? all(mean(per_call[b]) / (b + 1) < mean(per_call[a]) / (a + 1) for a, b in pairwise(per_call))]]-->, and wastes more of the small model's work.
-# - Letters per call are not letters per second. Here both models are small, and we save no time. Leviathan et al., whose target is much
+# - Letters per call are not letters per second. Here both models are small, and we did not measure the time. Leviathan et al., whose target is much
 #   larger than its draft, report two to three times the speed.
 # - Temperature and filters may reshape $p$ and $q$ first. The text then follows the *reshaped* $p$.
 # </details>
@@ -982,8 +985,8 @@ for way, tokens in texts.items():
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # **Which text should a model write? If the input fixes the answer, as in translation, it should write a probable text, so use a
-# small beam. If the input does not fix the answer, as in a story, it should write a typical text, so sample with the tail cut
-# off.** And if a program can check the answer, as with code, sample many and keep those that pass.
+# small beam. If the input does not fix the answer, as in a story, it should write a typical text, so sample; usually
+# the tail is cut off.** And if a program can check the answer, as with code, sample many and keep those that pass.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself

@@ -306,7 +306,7 @@ widgets.parting_player(go_on, "MACBETH.\nThe night is long", ["u", "e", "i", "o"
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - In most cases few letters agree<!--[[? mean(agree) < 0.25]]-->. But now and then the two texts meet again<!--[[? 1 <= meet < 10]]-->. With *different* random numbers and the same
-#   beginning, no two neighbours among the 20 texts that the next cell compares end alike<!--[[? apart_again == 0]]-->.
+#   beginning, none of the 20 pairs of texts that the next cell compares ends alike<!--[[? apart_again == 0]]-->.
 # - A different text is not yet an *error*, because the beginning has no single right continuation. To see errors we need a task with an answer.
 # </details>
 
@@ -385,7 +385,8 @@ show.predict(
 # **So this gap does not measure exposure bias.** Even a perfect model has a gap of 50 points, because a correct prefix contains information
 # about the answer. Our pronunciation model points the same way. We trained a copy of it further by the method of section 5, so that it
 # read more and more of its *own* sounds, in the end 90 %. If the gap came from never reading its own sounds, the gap should shrink. But the
-# copy's gap at positions 6 to 8 is 4.1<!--[[late[mostly_own]:.1f]]--> points, no smaller than the 3.7<!--[[late["teacher forcing"]:.1f]]--> after teacher forcing<!--[[? late[mostly_own] >= late["teacher forcing"]]]-->. (One run each.)
+# copy's gap at positions 6 to 8 is 4.1<!--[[late[mostly_own]:.1f]]--> points, no smaller than the 3.7<!--[[late["teacher forcing"]:.1f]]--> after teacher forcing<!--[[? late[mostly_own] >= late["teacher forcing"]]]-->. (One run each; the copy
+# also makes more errors after the reference prefix<!--[[? mean(bias[mostly_own]["forced"][5:8]) > mean(forcing["forced"][5:8])]]-->.)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **What does a single error cost?** In the next comparison the words and the positions are the same on both sides. The network gets
@@ -450,13 +451,13 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - At the next position 39<!--[[after_slip[0]:.0f]]--> % of the sounds are wrong, compared with 14<!--[[after_truth[0]:.0f]]--> % after the reference sound. The difference then shrinks from
-#   position to position<!--[[? all(a > b for a, b in itertools.pairwise([s - t for s, t in zip(after_slip, after_truth, strict=True)]))]]-->.
+#   position to position<!--[[? all(a > b for a, b in itertools.pairwise([s - t for s, t in zip(after_slip, after_truth, strict=True)]))]]-->, to 8<!--[[after_slip[-1] - after_truth[-1]:.0f]]--> points at the eighth.
 # - Without the alignment of the whole word the effect looks larger: for 24<!--[[100 * early:.0f]]--> % of the words the "wrong third sound" is the fourth
 #   one, and everything after a skipped sound would count as wrong.
 # </details>
 #
-# **In this network an error makes the next one more probable, and then the network recovers.** (One network, one task. We did not
-# test what brings it back.) The literature is divided. He et al. (2021) let language models continue real prefixes and prefixes
+# **In this network an error makes the next one more probable, and then the network recovers for the most part.** (One network, one task. We
+# did not test what brings it back.) The literature is divided. He et al. (2021) let language models continue real prefixes and prefixes
 # that they wrote themselves. They find that the harm of the latter is limited and does not grow, and suggest that a model can
 # *recover by itself*. Arora et al. (2022) do find that errors accumulate.
 
@@ -603,7 +604,7 @@ show.predict(
 #
 # - After scheduled sampling to 75 %, 83<!--[[100 * mean(triples["scheduled sampling to 75 %"]):.0f]]--> % of the triples are known instead of 90<!--[[100 * mean(triples["teacher forcing"]):.0f]]--> %.
 # - If the network reads nearly only its own letters,
-#   60<!--[[100 * mean(triples["scheduled sampling"]):.0f]]--> % are. Every seed gives this order<!--[[? apart]]-->, in the held-out loss as well. In held-out real names 96<!--[[100 * names["known_triples_of_held_out"]:.0f]]--> % of the triples are known.
+#   60<!--[[100 * mean(triples["scheduled sampling"]):.0f]]--> % of the triples are known. Every seed gives this order<!--[[? apart]]-->, in the held-out loss as well. In held-out real names 96<!--[[100 * names["known_triples_of_held_out"]:.0f]]--> % of the triples are known.
 # - For letters to sounds (section 4) we have one run per method, all from one checkpoint, which is too few to rank the methods.
 # - The
 #   percentages of wrong sounds are 11.06<!--[[wrong[0]:.2f]]--> (teacher forcing), 11.17<!--[[wrong[1]:.2f]]--> (to 75 %) and 12.69<!--[[wrong[2]:.2f]]--> (to 10 %).

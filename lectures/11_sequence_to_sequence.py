@@ -42,7 +42,7 @@ from IPython.display import HTML
 
 from nlmcore.corpora import pad
 from nlmcore.decoding import beam_search, greedy
-from nlmcore.metrics import corpus_bleu
+from nlmcore.metrics import corpus_bleu, mean_interval
 from lectures.trained import checkpoint
 from lectures.recipes.alignment import dictionary
 from lectures.recipes.pairs import load_dictionary
@@ -124,7 +124,7 @@ show.predict(
 # Encoder and decoder are recurrent networks. The encoder's state is $h^e$, and the decoder's is $h^d$:
 #
 # $$h^e_j = f(x_j,\, h^e_{j-1}), \qquad c = h^e_n, \qquad h^d_0 = c, \qquad h^d_i = g(\hat y_{i-1},\, h^d_{i-1}), \qquad
-#   P(y_i) = \mathrm{softmax}(V h^d_i + b).$$
+#   P(y_i) = \mathrm{softmax}(h^d_i V + b).$$
 #
 # $\hat y_{i-1}$ is the previously written word, and $\hat y_0$ is the token `<bos>`, *begin of sequence*, because the decoder must read something first. One vector $c$ carries the source across. Sutskever, Vinyals & Le (2014) built this from deep LSTMs; $c$ was soon called the **thought vector**.
 
@@ -181,8 +181,8 @@ print("c begins", [round(number, 2) for number in c[0, :6].tolist()])
 print(decode_by_hand(c))
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# No line of the program says that German swaps tens and units. The network learned it from 20,000 pairs. Nor is the vector too
-# small in principle: if each of its 128 dimensions could only be positive or negative, it could still tell
+# No line of the program says that German swaps tens and units. The network learned it from 20,000 pairs. And in principle
+# the vector is not too small: if each of its 128 dimensions could only be positive or negative, it could still tell
 # $2^{128} \approx 3 \cdot 10^{38}$<!--[[? f"{2.0**128:.0e}" == "3e+38"]]--> numbers apart, and there are only $10^{15}$ numbers of up to 15 digits. Whether training finds a way to use that capacity
 # is a different question.
 #
@@ -297,18 +297,22 @@ with show.held_back() as by_both, torch.no_grad():
     print(f"terms {int(mask[:, 1:].sum())}, loss {by_hand:.6f}, nlmcore's {theirs:.6f}")
     print(f"with the padding counted: {-ln_p.mean():.2f}")
 show.predict(
-    "How many terms does the sum have for these two pairs?",
-    within=0,
-    answer=int(mask[:, 1:].sum()),
-    why="There is one for each real target word, including `<eos>`, and none for the padding.",
+    "Suppose that the mean includes the padding. What happens to the loss of this trained model?",
+    choices={
+        "it is lower, because padding is easy to predict": 0.5,
+        "it is a little higher": 1.5,
+        "it is more than a thousand times higher": 2000,
+    },
+    answer=float(-ln_p.mean() / by_hand),
+    why="The model was never trained to predict `<pad>`, so `<pad>` surprises it.",
     reveals=by_both,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# The sum has 12<!--[[int(mask[:, 1:].sum())]]--> terms, four<!--[[words(int(mask[0, 1:].sum()))]]--> for "ein und zwanzig" `<eos>` and eight<!--[[words(int(mask[1, 1:].sum()))]]--> for the other pair. If you count the padding, the loss is two thousand times
-# larger<!--[[? 1500 < -ln_p.mean() / by_hand < 2500]]-->. This model was never trained to predict `<pad>`.
+# The sum has 12<!--[[int(mask[:, 1:].sum())]]--> terms, four<!--[[words(int(mask[0, 1:].sum()))]]--> for "ein und zwanzig" `<eos>` and eight<!--[[words(int(mask[1, 1:].sum()))]]--> for the other pair. With
+# the padding the loss is about two thousand times as high<!--[[? 1500 < -ln_p.mean() / by_hand < 2500]]-->.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -701,6 +705,17 @@ neither, again, reverse, both = (
     for name in ("initial", "every step", "initial, reversed", "every step, reversed")
 )
 gains = [mean(of) - mean(neither) for of in (again, reverse, both)]
+
+
+def seed_by_seed(one, other):
+    """Mean of the paired differences, and half its 95 % interval."""
+    return mean_interval([a - b for a, b in zip(one, other, strict=True)])
+
+
+in_bleu = {  # way -> length -> BLEU minus that of the translator without either idea
+    way: {at: seed_by_seed(of, one_vector[at]) for at, of in measured["bleu"][way].items()}
+    for way in ("every step", "initial, reversed")
+}
 best_run = max(seed[4] for of in exact.values() for seed in of)  # at 15 to 17 words
 sizes = measured["parameters"]
 HTML(
@@ -760,8 +775,8 @@ show.predict(
 # - The measure is the percentage of 9- to 14-word test numbers translated without an error. It is 76<!--[[mean(neither):.0f]]--> for the translator that
 #   neither reads $c$ again nor reverses its source, as the mean of five seeds; this translator is the worst with every seed<!--[[? max(neither) < min(again + reverse + both)]]-->. The
 #   ranges of the other three overlap<!--[[? max(again) > min(reverse) and max(reverse) > min(both)]]-->, so we do not rank them.
-# - Idea 2 gains 8<!--[[gains[0]:.0f]]--> points, reversing 10<!--[[gains[1]:.0f]]-->, both together only 13<!--[[gains[2]:.0f]]-->. Gains need not add up<!--[[? gains[0] + gains[1] - gains[2] > 2]]-->.
-# - Reversing costs nothing. Idea 2 costs a third<!--[[? round(sizes["every step"] / sizes["initial"], 2) == 1.34]]--> more parameters (195,741<!--[[sizes["every step"]:,]]--> instead of 146,589<!--[[sizes["initial"]:,]]-->), and our comparison does not show how much
+# - Idea 2 gains 8<!--[[gains[0]:.0f]]--> points, reversing 10<!--[[gains[1]:.0f]]-->, both together only 13<!--[[gains[2]:.0f]]-->, each more than its interval over the paired seeds<!--[[? all(gain > half for gain, half in (seed_by_seed(of, neither) for of in (again, reverse, both)))]]-->. Gains need not add up<!--[[? gains[0] + gains[1] - gains[2] > 2]]-->.
+# - Reversing adds no parameters. Idea 2 costs a third<!--[[? round(sizes["every step"] / sizes["initial"], 2) == 1.34]]--> more parameters (195,741<!--[[sizes["every step"]:,]]--> instead of 146,589<!--[[sizes["initial"]:,]]-->), and our comparison does not show how much
 #   of its gain is due to them.
 # - At the first four positions reversing makes *more* errors, 0.9<!--[[100 * errors(True, range(1, 5)):.1f]]--> % instead of 0.4<!--[[100 * errors(False, range(1, 5)):.1f]]--> %. At positions 7 to 10 it halves them<!--[[? 1.8 < errors(False, range(7, 11)) / errors(True, range(7, 11)) < 2.4]]-->. Sutskever et al.
 #   had expected better beginnings as well, and found better long sentences. They speak of a better use of memory, which is a name and not an explanation.
@@ -773,7 +788,8 @@ show.predict(
 #   to 51<!--[[mean(measured["bleu"]["initial, reversed"]["15-17"]):.0f]]--> from 59<!--[[mean(measured["bleu"]["initial"]["15-17"]):.0f]]-->.
 # </details>
 #
-# **Reading $c$ again raises BLEU at every length from 9 words onwards<!--[[? all(mean(measured["bleu"]["every step"][at]) > mean(measured["bleu"]["initial"][at]) for at in list(bleu)[2:])]]-->. Reversing raises it up to 14 words and lowers it beyond<!--[[? all((mean(measured["bleu"]["initial, reversed"][at]) > bleu[at]) == (at in ("9-11", "12-14")) for at in list(bleu)[2:])]]-->.**
+# **Seed by seed, reading $c$ again raises BLEU at every length from 12 words onwards<!--[[? all(gain > half for gain, half in list(in_bleu["every step"].values())[3:])]]-->. Reversing lowers it from 15 words onwards<!--[[? all(gain < -half for gain, half in list(in_bleu["initial, reversed"].values())[4:])]]-->; up to 14
+# words its gain shows in the numbers without an error, and in BLEU it is too small for five seeds<!--[[? all(abs(gain) < half for gain, half in list(in_bleu["initial, reversed"].values())[1:4])]]-->.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Ask for the positions of the errors before you show the curve; nearly everybody expects better beginnings. What goes wrong:

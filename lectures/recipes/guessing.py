@@ -94,7 +94,8 @@ def guess_ranks(scores: Tensor, targets: Tensor) -> Int[Tensor, " time"]:
 def entropy_bounds(guesses: Sequence[int] | Tensor, symbols: int = len(KEYS)) -> Bounds:
     """Shannon's two bounds from the numbers of guesses, each 1 to `symbols`.
 
-    From few characters they are rough and too low: what takes many guesses is rare and may not have occurred yet.
+    From few characters they are rough, and the upper one is too low on average: what takes many guesses is rare and may
+    not have occurred yet. (The lower one is linear in the fractions q, so its mean is right.)
     """
     numbers = torch.as_tensor(guesses, dtype=torch.int64).flatten()
     if not len(numbers) or int(numbers.min()) < 1 or int(numbers.max()) > symbols:

@@ -204,7 +204,7 @@ def length_penalty_player(
         scores = [float(score(p, n, penalty)) for p, n in zip(log_probs, lengths, strict=True)]
         return ranking_svg(texts, lengths, log_probs, scores, title=f"score = ln P / length to the power {penalty:.2g}")
 
-    return live(draw, score, yours=yours, penalty=slider(0.0, 0.0, 2.0, 0.1, "length penalty α", "460px"))
+    return live(draw, score, yours=yours, penalty=slider(0.0, -1.0, 2.0, 0.1, "length penalty α", "460px"))
 
 
 def ranking_svg(

@@ -95,7 +95,7 @@ def schedule_player(
         lines = {name: [function(i, half) for i in at] for name, function in known.items()}
         share = known[schedule](step, half)
         is_true = tuple(i == 0 or coin < share for i, coin in enumerate(coins))
-        title = f"step {step}: the network reads a true word with probability {share:.2f}"
+        title = f"step {step}: the network reads a reference word with probability {share:.2f}"
         curve = schedules_svg(at, lines, step=step, chosen=schedule)
         return beside(curve, inputs_svg(true, own_of(is_true), is_true, targets, title=title))
 
@@ -142,7 +142,7 @@ def schedules_svg(
         plot.line(across, line, keys[name])
     now = float(np.interp(step, across, shares[chosen]))
     canvas.mark("circle", *plot.at(step, now), "#000", 8)
-    return canvas.svg(f"Fraction of true words against the training step; {chosen}, step {step:g}: {now:.2f}.")
+    return canvas.svg(f"Fraction of reference words against the training step; {chosen}, step {step:g}: {now:.2f}.")
 
 
 def inputs_svg(
@@ -158,7 +158,7 @@ def inputs_svg(
         raise ValueError(
             f"inputs_svg needs four rows of one length, got {[len(r) for r in (true, own, is_true, targets)]}"
         )
-    canvas, names = Canvas(title), ["target", "true word", "sampled"]
+    canvas, names = Canvas(title), ["target", "reference word", "sampled"]
     x = label_width(names, 16) + 8
     for row, name in enumerate(names):
         canvas.text(x - 10, canvas.top + 48 * row + 24, name, 16, "end")
@@ -256,6 +256,6 @@ def edit_player(edit: Edit, sentences: Sequence[str], insert: str, delete: str, 
         rows=[["sentence"], ["typed"], ["insert"], ["delete"]],
         sentence=menu(sentences, "sentence"),
         typed=field(),
-        insert=field("insert", "words to put in", insert),
-        delete=field("delete", "words to take out", delete),
+        insert=field("insert", "words to insert", insert),
+        delete=field("delete", "words to delete", delete),
     )
