@@ -133,9 +133,9 @@ def character_task(run: Run) -> Task:
     )
 
 
-@recipe(60)
+@recipe(40)
 def cook(run: Run) -> None:
-    memory_sizes, character_sizes = run.size([500, 1000, 2000], [300]), run.size([20_000, 60_000, 180_000], [3000])
+    memory_sizes, character_sizes = run.size([500, 1000, 2000], [300]), run.size([20_000, 60_000], [3000])
     stored = {cell: {str(size): memorise(run, cell, size) for size in memory_sizes} for cell in CELLS}
     task = character_task(run)
 

@@ -310,6 +310,9 @@ the centre gets the sum.
 - 1 / (1 + np.exp(-noise @ centre)) → 1 / (1 + np.exp(-noise @ centre)) / len(noise)
 noise-as-neighbour: You treated the noise like a neighbour: σ − 1. Its target is 0, so its error is σ − 0.
 - 1 / (1 + np.exp(-noise @ centre)) → 1 / (1 + np.exp(-noise @ centre)) - 1
+noise-reversed: For the noise you used σ of *minus* the dot product, as the loss has it. The error of a noise word is
+what the model believes of it: σ of the dot product.
+- 1 / (1 + np.exp(-noise @ centre)) → 1 / (1 + np.exp(noise @ centre))
 slope-of-the-sigmoid: You used σ (1 − σ), the slope of the sigmoid. The loss also contains a logarithm, and together the
 slope is simpler: σ minus the target.
 - 1 / (1 + np.exp(-context @ centre)) - 1 → -np.exp(-context @ centre) / (1 + np.exp(-context @ centre)) ** 2
