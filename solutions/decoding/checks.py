@@ -215,9 +215,14 @@ sorting, assign: `out[order] = sorted`.
 - kept[order] = torch.where(before < p, values, 0.0) → kept = torch.where(before < p, values, 0.0)[order]
 least-probable-first: You collected the words from the least probable up. Start with the most probable one.
 - before < p → before + values > 1 - p
-each-for-itself: You compared each word's own probability with 1 − p. Compare the running *sum*, from the most probable
+each-for-itself: You compared each word's own probability with a bound. Compare the running *sum*, from the most probable
 word down, with p. (A bound on each word is another method: min-p.)
 - before < p → values >= 1 - p
+- kept / kept.sum() → kept / kept.sum() if kept.any() else kept
+or
+- before < p → (values >= p) | (before == 0)
+or
+- before < p → values >= p
 - kept / kept.sum() → kept / kept.sum() if kept.any() else kept
 exponential-overflows: With large logits you return NaN: in float32, e to the power of more than 88 is infinite, and ∞ /
 ∞ is undefined. Subtract the largest logit first, which changes no probability, or use `torch.softmax`.

@@ -100,7 +100,7 @@ def greedy(log_probs, start, eos, longest):
 def top_k(logits, k, temperature):
     """The k most probable words share the probability.
 
-    logits (V,), k at least 1, temperature above 0 -> probabilities (V,), which sum to 1
+    logits (V,), k at least 1, perhaps above V, temperature above 0 -> probabilities (V,), which sum to 1
     """
     ### BEGIN SOLUTION
     least = logits.topk(min(k, len(logits))).values[-1]

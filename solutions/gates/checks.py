@@ -59,6 +59,8 @@ LEAKY = ask(
 gate-the-other-way-round: You used the gate the other way round: g is the fraction that is *kept*, 1 − g the fraction
 that is written. With g = 1 the state should not change.
 ^ gates = 1 - gates
+or
+- g * h + (1 - g) * r → (1 - g) * h + g * r
 written-in-full: You added the new value in full. The unit keeps g of the old value and writes 1 − g of the new one: the
 two fractions sum to 1, so the state cannot grow without bound.
 - (1 - g) * r → r

@@ -181,6 +181,9 @@ two states that have just read *this* word: turn them around again.
 padding-read-first: You turned whole rows around, so in a short text the backward network begins with padding. Turn each
 text around up to its length.
 - np.where(inside, lengths[:, None] - 1 - position, position) → (time - 1 - position)[None]
+or
+- np.where(inside, lengths[:, None] - 1 - position, position) → (time - 1 - position)[None]
+- rnn_forward(xs[rows, turned], lengths → rnn_forward(xs[rows, turned], np.full(batch, time)
 one-network-for-both: You used the matrices of the forward network for both directions. Each direction has learned its
 own.
 - *back) → *ahead)
@@ -271,6 +274,8 @@ one in a long text. All predictions count the same: one sum, one number of predi
 - None] / N → None] / N[..., None]
 sum-for-mean: That is the sum over all predictions. Divide both the loss and the gradient by their number.
 *  / N →
+gradient-undivided: Your loss is a mean, and your gradient is that of the sum. Divide it by the number of predictions, too.
+- None] / N → None]
 sign: Your gradient has the wrong sign. It is softmax − one-hot: negative only for the target word.
 - (np.exp(log_p) - hot) → (hot - np.exp(log_p))
 one-hot-forgotten: Your gradient is just the softmax. Subtract 1 for the target word: the gradient at each position sums
@@ -326,6 +331,13 @@ of the next one. A chunk has as many targets as inputs, one position later.
 or
 - ids[start + 1 : start + k + 1] → ids[start + 1 : start + k]
 - (len(ids) - 1)) → (len(ids) - 1 - len(range(0, len(ids) - 1, k))))
+or
+- targets = ids[start + 1 : start + k + 1] → targets = ids[start + 1 : start + k]
+- ids[start : start + len(targets)] → ids[start : start + k]
+- rnn_forward(one_hot[None], lengths, h → rnn_forward(one_hot[None], np.array([len(one_hot)]), h
+- states @ V + c → states[:, : len(targets)] @ V + c
+- loss * len(targets) → (loss * len(targets) if len(targets) else 0.0)
+- (len(ids) - 1)) → max(1, len(ids) - 1 - (len(ids) - 1) // k))
 mean-of-the-chunks: You took the mean of the chunks' losses. Then a prediction in a short chunk counts more than the
 others: add up all losses and divide once.
 - loss * len(targets) → loss

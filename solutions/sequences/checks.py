@@ -199,7 +199,10 @@ linear = these(
     at("linear, long after", lambda draw: (draw.integer(43, 49), "linear", 0.05)),
 )
 exponential = at("exponential", lambda draw: (draw.integer(2, 9), "exponential", 0.8))
-sigmoid = at("inverse sigmoid", lambda draw: (draw.integer(5, 30), "inverse sigmoid", 6.0 + draw.integer(0, 3)))
+sigmoid = these(
+    at("inverse sigmoid", lambda draw: (draw.integer(5, 30), "inverse sigmoid", 6.0 + draw.integer(0, 3))),
+    at("inverse sigmoid, early", lambda draw: (draw.integer(1, 3), "inverse sigmoid", 2.0 + draw.integer(0, 2))),
+)
 at_first = these(
     at("linear, step 0", lambda draw: (0, "linear", 0.1)),
     at("exponential, step 0", lambda draw: (0, "exponential", 0.9)),
@@ -224,6 +227,8 @@ below-zero: Your linear fraction falls below 0. It should stay at 0 once it is t
 step-times-k: In the inverse sigmoid you multiplied the step by k. Divide by it: e^(step / k), so that a larger k means
 a *later* fall.
 - step / k → min(step * k, 300)
+divided-too-late: You divided the exponential by k. Divide the step, before the exponential: e^(step / k).
+- math.exp(step / k) → math.exp(step) / k
 plain-sigmoid: Your inverse sigmoid has 1 where it should have k, so it starts at one half. With k in numerator and
 denominator, k / (k + e^(step / k)), it starts near 1.
 - k / (k + → 1 / (1 +
