@@ -670,6 +670,7 @@ values of the same tokens as the keys?
 )
 
 page, fresh = over_seeds(96, fresh=lambda draw: [64 + 8 * draw.integer(0, 1)])
+_, at_the_edge = over_seeds(32)  # the far needle is the first that the window does not reach
 WHICH_MEMORY = experiment(
     "efficient_attention.which_memory",
     table="shares",
@@ -677,8 +678,12 @@ WHICH_MEMORY = experiment(
     claims=["1 < 0, 5 < 4", "1 < 0, 4 ~ 5, 1.5 * 2 < 4, 1.5 * 3 < 5", "1 < 0, 4 ~ 5, 2 ~ 4, 3 ~ 5", "0 ~ 5"],
     page=page,
     fresh=fresh,
+    more=at_the_edge,
     closed=CLOSED,
     mistakes="""
+one-token-too-many: Your window has 17 tokens: `longformer_mask` counts those beside the token itself. A window of 16 has
+15 of them.
+- longformer_mask(n, 15, → longformer_mask(n, 16,
 one-seed-repeated: Every row is the same: you used the same seed each time. Use `seed`, which differs from row to row.
 - k, v = haystack(n, seed) → k, v = haystack(n, seeds[0])
 - features(q, count, seed), features(k, count, seed) → features(q, count, seeds[0]), features(k, count, seeds[0])
