@@ -1,6 +1,6 @@
 """Short addresses for the page with which JupyterLab begins: /welcome/LECTURE and /present/LECTURE.
 
-JupyterLab prints the address on which it opens with "?token=…" behind it. An address that has a question mark already would
+JupyterLab prints the address on which it opens with "?token=…" behind it. If that had a question mark already, it would
 not let the reader in, so what the page begins with stands in the path, and behind the question mark only afterwards.
 """
 
