@@ -4,7 +4,8 @@
 #   docker build -t nlmcourse .
 #   docker run --rm -it -p 127.0.0.1:8888:8888 -v nlmcourse-work:/course/work nlmcourse      then open the address that it prints
 #   docker run --rm nlmcourse doctor                                                         which sandbox there is
-#   docker run --rm -it -v "$PWD":/course nlmcourse grade attention                          in your checkout, with its submissions
+#   docker run --rm -it -v "$PWD":/course nlmcourse build                                    in your checkout, once: the assignments, into the gradebook
+#   docker run --rm -it -v "$PWD":/course nlmcourse grade attention                          there, with its submissions
 ARG PYTHON=3.13
 FROM python:${PYTHON}-slim AS tools
 RUN apt-get update \

@@ -100,8 +100,21 @@ def test_the_citation_and_the_changes_are_of_this_version() -> None:
     assert {"cff-version", "message", "title", "authors"} <= set(citation)
     assert citation["version"] == nlmcore.__version__
     first = re.search(r"^## (\S+?),? ", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.M)
+    tag = re.search(r"git tag v([\w.]+)", (ROOT / "DOORS.md").read_text(encoding="utf-8"))
     assert first is not None
-    assert first[1] == nlmcore.__version__
+    assert tag is not None
+    assert first[1] == tag[1] == nlmcore.__version__
+
+
+@pytest.mark.parametrize("page", ["README.md", "CHANGELOG.md", "CITATION.cff"])
+def test_lectures_and_assignments_are_counted_right(page: str) -> None:
+    lectures = len(list(ROOT.glob("lectures/[0-9]*_*.py")))
+    assignments = sum(
+        path.parent.name != "capstone" and not path.parent.name.startswith("project_")
+        for path in ROOT.glob("solutions/*/notes.md")
+    )
+    said = re.findall(r"\b(\d+) (?:\w+ ){,2}(lectures|assignments)\b", (ROOT / page).read_text(encoding="utf-8"))
+    assert set(said) == {(str(lectures), "lectures"), (str(assignments), "assignments")}
 
 
 def test_readmes_pictures_are_small_and_say_what_they_show() -> None:

@@ -39,8 +39,8 @@ def command(
     lecture = present or lecture_called(root)
     if lecture is not None:
         name = quote(lecture.relative_to(root).as_posix())
-        page = f"/doc/tree/{name}?present" if present else f"/lab/tree/{name}?welcome"
-        line.append(f"--LabApp.default_url={page}")
+        line.append("--ServerApp.jpserver_extensions=autograder.present.begin=True")
+        line.append(f"--LabApp.default_url=/{'present' if present else 'welcome'}/{name}")
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         line.append("--allow-root")
     browser = environ.get("NLM_BROWSER", "")

@@ -122,4 +122,10 @@ def _remedy() -> str:
         return "User namespaces are off: sudo sysctl kernel.unprivileged_userns_clone=1"
     if setting("user/max_user_namespaces") == "0":
         return "User namespaces are off: sudo sysctl user.max_user_namespaces=10000"
-    return "In a container, start it with --security-opt seccomp=unconfined --security-opt apparmor=unconfined"
+    return f"In a container, start it with {container_options()}"
+
+
+def container_options() -> str:
+    """With which bubblewrap stands in a container; root, who makes no user namespace, needs rights as well."""
+    rights = "--cap-add SYS_ADMIN --cap-add NET_ADMIN " if os.getuid() == 0 else ""
+    return rights + " ".join(f"--security-opt {name}=unconfined" for name in ("seccomp", "apparmor", "systempaths"))

@@ -16,7 +16,7 @@ Source: folklore; Jurafsky & Martin (2024, section 10.2). Departs from the liter
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, SupportsIndex
+from typing import Any, Literal, SupportsIndex, overload
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -41,6 +41,32 @@ class Step:
 Window = Literal["slide"] | None
 
 
+@overload
+def greedy(
+    model: LanguageModel,
+    prompt: Prompt,
+    max_new_tokens: Count,
+    *,
+    eos: SupportsIndex | None = None,
+    state: State = None,
+    window: Window = None,
+    trace: Literal[False] = False,
+) -> Generation: ...
+
+
+@overload
+def greedy(
+    model: LanguageModel,
+    prompt: Prompt,
+    max_new_tokens: Count,
+    *,
+    eos: SupportsIndex | None = None,
+    state: State = None,
+    window: Window = None,
+    trace: Literal[True],
+) -> tuple[Generation, SearchTree]: ...
+
+
 def greedy(
     model: LanguageModel,
     prompt: Prompt,
@@ -52,7 +78,50 @@ def greedy(
     trace: bool = False,
 ) -> Generation | tuple[Generation, SearchTree]:
     """Write up to `max_new_tokens` after each prompt, always the most probable one."""
-    return sample(model, prompt, max_new_tokens, eos=eos, state=state, window=window, trace=trace, temperature=0)
+    settings: Any = {"trace": trace}
+    return sample(model, prompt, max_new_tokens, eos=eos, state=state, window=window, temperature=0, **settings)
+
+
+@overload
+def sample(
+    model: LanguageModel,
+    prompt: Prompt,
+    max_new_tokens: Count,
+    *,
+    eos: SupportsIndex | None = None,
+    state: State = None,
+    num_samples: Size = 1,
+    temperature: Amount = 1.0,
+    top_k: Size | None = None,
+    top_p: Probability | None = None,
+    min_p: Probability | None = None,
+    typical_p: Probability | None = None,
+    filters: Sequence[Filter] = (),
+    generator: torch.Generator | None = None,
+    window: Window = None,
+    trace: Literal[False] = False,
+) -> Generation: ...
+
+
+@overload
+def sample(
+    model: LanguageModel,
+    prompt: Prompt,
+    max_new_tokens: Count,
+    *,
+    eos: SupportsIndex | None = None,
+    state: State = None,
+    num_samples: Size = 1,
+    temperature: Amount = 1.0,
+    top_k: Size | None = None,
+    top_p: Probability | None = None,
+    min_p: Probability | None = None,
+    typical_p: Probability | None = None,
+    filters: Sequence[Filter] = (),
+    generator: torch.Generator | None = None,
+    window: Window = None,
+    trace: Literal[True],
+) -> tuple[Generation, SearchTree]: ...
 
 
 @checked

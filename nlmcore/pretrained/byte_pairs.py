@@ -23,6 +23,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, final
 
+from nlmcore.pretrained.weights import readers
 from nlmcore.tokens.bytepairs import BYTE_ORDER
 from nlmcore.tokens.tokenizer import Tokenizer, encode_around
 
@@ -55,8 +56,9 @@ class BytePairTokenizer(Tokenizer):
         split_digits: bool = False,
         system: str | None = None,
     ) -> None:
-        import tokenizers
-        from tokenizers import models, pre_tokenizers
+        with readers():
+            import tokenizers
+            from tokenizers import models, pre_tokenizers
 
         words = pre_tokenizers.ByteLevel(add_prefix_space=False)
         digits = pre_tokenizers.Digits(individual_digits=True)

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 
 from nlmcore.fast.weights import filled
 from nlmcore.pretrained.byte_pairs import check_unicode
-from nlmcore.pretrained.weights import Wheel, read_safetensors, renamed
+from nlmcore.pretrained.weights import Wheel, read_safetensors, readers, renamed
 from nlmcore.tokens.tokenizer import Tokenizer
 from nlmcore.transformer import TransformerConfig, TransformerEncoder
 
@@ -56,7 +56,8 @@ class WordPieceTokenizer(Tokenizer):
     """
 
     def __init__(self, path: Path) -> None:
-        import tokenizers  # loaded only when a pretrained model is asked for
+        with readers():
+            import tokenizers
 
         self._tokenizer = tokenizers.Tokenizer.from_file(str(path))
         self._tokenizer.no_padding()

@@ -18,7 +18,8 @@ the numbers are the same to the last bit. Other kinds are refused.
 
 import base64
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,6 +30,15 @@ from jaxtyping import Float, UInt8
 from torch import Tensor
 
 from nlmcore.compression import BLOCK
+
+
+@contextmanager
+def readers() -> Iterator[None]:
+    """A ModuleNotFoundError inside says what to install."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(f"{error}. Install it with: python -m pip install gguf tokenizers") from None
 
 
 class Wheel(NamedTuple):
@@ -142,7 +152,8 @@ class GGUFFile:
     """
 
     def __init__(self, path: Path) -> None:
-        from gguf import GGUFReader  # loaded only when a pretrained model is asked for
+        with readers():
+            from gguf import GGUFReader
 
         class Reader(GGUFReader):
             """Four times as fast: it takes 500,000 slices, which are quicker of an array than of a np.memmap."""

@@ -5,9 +5,7 @@ model, tokenizer = load_model("mine")
 complete(model, tokenizer, "Once upon a time")         strings in, strings out
 chat(model, tokenizer, "Who was Hamlet?")
 
-python -m nlmcore train mine.txt                       the same without a program
-python -m nlmcore write mine
-python -m nlmcore chat mine
+python -m nlmcore train, write, chat                   the same without a program
 """
 
 from nlmcore.tool.saved import load_model, save_model

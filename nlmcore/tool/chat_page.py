@@ -77,7 +77,9 @@ def make_server(
             self.send_response(200)
             self.send_header("Content-Type", kind)
             self.send_header("Cache-Control", "no-store")
-            self.send_header("Content-Security-Policy", "default-src 'self' 'unsafe-inline'; frame-ancestors 'none'")
+            self.send_header(
+                "Content-Security-Policy", "default-src 'self' 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
+            )
             self.send_header("X-Content-Type-Options", "nosniff")
             self.end_headers()
 

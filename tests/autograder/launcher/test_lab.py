@@ -37,7 +37,7 @@ def test_the_lecture_with_the_lowest_number_is_opened(place: Environment) -> Non
     assert lab.lecture_called(place.root) is None
     lectures(place, "11_attention.py", "2_vectors.py", "helper.py", "100_more.py")
     assert lab.lecture_called(place.root) == place.root / "lectures" / "2_vectors.ipynb"
-    assert "--LabApp.default_url=/lab/tree/lectures/2_vectors.ipynb?welcome" in lab.command(place, [], {})
+    assert "--LabApp.default_url=/welcome/lectures/2_vectors.ipynb" in lab.command(place, [], {})
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_a_lecture_is_found_by_number_or_name(place: Environment, name: str, fou
     assert (lecture and lecture.stem) == found
     if lecture is not None:
         line = lab.command(place, ["--port", "9999"], {}, present=lecture)
-        assert f"--LabApp.default_url=/doc/tree/lectures/{found}.ipynb?present" in line
+        assert f"--LabApp.default_url=/present/lectures/{found}.ipynb" in line
         assert line[-2:] == ["--port", "9999"]
 
 
@@ -148,10 +148,23 @@ def ask(server: tuple[str, str, Path], path: str, method: str = "GET", body: obj
         return json.load(answer)
 
 
+def opened(address: str) -> str:
+    """Where a browser that knows nothing of the server arrives."""
+    browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+    with browser.open(address, timeout=60 * PATIENCE) as answer:
+        return answer.url
+
+
 @pytest.mark.slow
-def test_the_server_opens_on_the_first_lecture(server: tuple[str, str, Path]) -> None:
-    with urllib.request.urlopen(f"{server[0]}/?token={server[1]}", timeout=60 * PATIENCE) as answer:
-        assert answer.url.split("?")[0].endswith("/lab/tree/lectures/01_first.ipynb")
+def test_the_addresses_that_are_printed_lead_to_the_first_lecture(server: tuple[str, str, Path]) -> None:
+    base, token, root = server
+    here = Environment(root, root, root, root)
+    for first, view, present in (("welcome", "lab", None), ("present", "doc", lab.lecture_called(root))):
+        (page,) = (word.partition("default_url=")[2] for word in lab.command(here, [], {}, present) if "_url" in word)
+        # As JupyterLab prints it.
+        assert opened(f"{base}{page}?token={token}") == f"{base}/{view}/tree/lectures/01_first.ipynb?{first}"
+        assert "/login?" in opened(f"{base}{page}")
+    assert opened(f"{base}/?token={token}").startswith(f"{base}/lab/tree/lectures/01_first.ipynb?welcome")
 
 
 @pytest.mark.slow

@@ -220,6 +220,16 @@ def test_no_walls_no_grading(monkeypatch: pytest.MonkeyPatch) -> None:
         tiers.landlock_fault.cache_clear()
 
 
+@pytest.mark.parametrize(("user", "rights"), [(0, ["SYS_ADMIN", "NET_ADMIN"]), (1000, [])])
+def test_root_in_a_container_is_told_which_rights_it_lacks(
+    user: int, rights: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "getuid", lambda: user)
+    words = tiers.container_options().split()
+    assert [words[i + 1] for i, word in enumerate(words) if word == "--cap-add"] == rights
+    assert {word for word in words if "=" in word} >= {"seccomp=unconfined", "systempaths=unconfined"}
+
+
 def test_other_systems_are_told_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "win32")
     tiers.bubblewrap_fault.cache_clear()

@@ -195,6 +195,17 @@ def test_a_file_cut_short_is_refused_with_what_repairs_it(
         smollm2.__wrapped__()
 
 
+def test_a_library_that_reads_weights_and_is_missing_is_named_with_its_command(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for library in ("gguf", "tokenizers"):
+        monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(ModuleNotFoundError, match=r"gguf.*pip install gguf tokenizers"):
+        GGUFFile(path)
+    with pytest.raises(ModuleNotFoundError, match=r"tokenizers.*pip install gguf tokenizers"):
+        BytePairTokenizer({"a": 0}, [], special=(), bos=0, eos=0, pad=0)
+
+
 def test_weights_that_the_file_lacks_are_named(file: GGUFFile) -> None:
     with pytest.raises(ValueError, match=r"no weights blk\.30\.attn_q\.weight"):
         file.weight("blk.30.attn_q.weight")

@@ -138,6 +138,7 @@ def test_one_talks_to_it_by_the_keyboard_alone(port: int, model: Waits) -> None:
         asked, errors = [], []
         page.on("request", lambda request: asked.append(request.url))
         page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
         page.goto(f"http://localhost:{port}/")
         expect(page.get_by_role("heading")).to_have_text("mine")
         expect(page.locator("textarea")).to_be_focused()
