@@ -878,7 +878,9 @@ def by_parameters(task, measure, title, low, high):
         for of, rows in capacity[task].items()
     }
     sizes = [int(n) for n in next(iter(capacity[task].values()))]
-    told = "; ".join(f"{of} {', '.join(f'{v:.2f}' for v in of_seeds.mean(0))}" for of, of_seeds in runs.items())
+    told = "; ".join(
+        f"{of} {', '.join(f'{v:.2f}' for v in of_seeds.mean(0))}" for of, of_seeds in runs.items()
+    )
     return show.bands_svg(
         sizes, runs, title=title, x_title="parameters", y_title=title, low=low, high=high, width=445, columns=2,
         alt=f"{title}, mean of five seeds, at {', '.join(f'{n:,}' for n in sizes)} parameters: {told}.",
@@ -892,7 +894,8 @@ HTML(
     )
 )
 stored_bits = {
-    of: np.mean([row["bits"] for row in rows.values()]) for of, rows in capacity["memorising"].items()
+    of: np.mean([row["bits"] for row in rows.values()])
+    for of, rows in capacity["memorising"].items()
 }
 
 # %% [markdown] slideshow={"slide_type": "fragment"}

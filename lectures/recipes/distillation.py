@@ -99,7 +99,7 @@ def drafting(teacher: Any, student: Any, prompts: Tensor, letters: int, lookahea
     """Processor seconds and calls of the teacher per character, alone and with the student as a draft."""
     calls = [0]
     handle = teacher.register_forward_hook(lambda *_: calls.__setitem__(0, calls[0] + 1))
-    ways = {
+    ways: dict[str, Any] = {
         "plain": partial(sample, teacher),
         "draft": partial(speculative_sample, teacher, draft=student, lookahead=lookahead),
     }

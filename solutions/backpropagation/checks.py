@@ -118,8 +118,8 @@ gradient points where it grows. For the right word it is below 0.
 - d_logits / len(targets) → -d_logits / len(targets)
 one-hot-forgotten: Your gradient is just the softmax. Subtract 1 for the target: then each row sums to 0.
 - d_logits[examples, targets] -= 1 →
-columns-for-entries: You subtract 1 from whole columns: `d[:, targets]` takes the column of every target, in all rows. Take
-one entry of each row: `d[np.arange(len(targets)), targets]`.
+columns-for-entries: You subtract 1 from whole columns: `d[:, targets]` takes the column of every target, in all rows.
+Take one entry of each row: `d[np.arange(len(targets)), targets]`.
 - d_logits[examples, targets] -= 1 → d_logits[:, targets] -= 1
 target-only: Only the target's logit gets a gradient. All the others are in the denominator: they are pushed down, each
 by its own probability.

@@ -369,7 +369,8 @@ whole-widths-added: You add k·δ per layer. One of the k positions is the one t
 - (len(weight) - 1) * dilation → len(weight) * dilation
 or
 - 1 + sum((len(weight) - 1) * dilation → sum(len(weight) * dilation
-position-counted-per-layer: You count the position itself once per layer. All layers start from the same one: add 1 once.
+position-counted-per-layer: You count the position itself once per layer. All layers start from the same one: add 1
+once.
 - 1 + sum((len(weight) - 1) * dilation → sum((len(weight) - 1) * dilation + 1
 position-itself-forgotten: Your size is one too small: it is how far back the stack reaches. The position itself is
 part of the receptive field.

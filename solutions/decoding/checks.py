@@ -215,8 +215,8 @@ sorting, assign: `out[order] = sorted`.
 - kept[order] = torch.where(before < p, values, 0.0) → kept = torch.where(before < p, values, 0.0)[order]
 least-probable-first: You collected the words from the least probable up. Start with the most probable one.
 - before < p → before + values > 1 - p
-each-for-itself: You compared each word's own probability with a bound. Compare the running *sum*, from the most probable
-word down, with p. (A bound on each word is another method: min-p.)
+each-for-itself: You compared each word's own probability with a bound. Compare the running *sum*, from the most
+probable word down, with p. (A bound on each word is another method: min-p.)
 - before < p → values >= 1 - p
 - kept / kept.sum() → kept / kept.sum() if kept.any() else kept
 or

@@ -681,8 +681,8 @@ WHICH_MEMORY = experiment(
     more=at_the_edge,
     closed=CLOSED,
     mistakes="""
-one-token-too-many: Your window has 17 tokens: `longformer_mask` counts those beside the token itself. A window of 16 has
-15 of them.
+one-token-too-many: Your window has 17 tokens: `longformer_mask` counts those beside the token itself. A window of 16
+has 15 of them.
 - longformer_mask(n, 15, → longformer_mask(n, 16,
 one-seed-repeated: Every row is the same: you used the same seed each time. Use `seed`, which differs from row to row.
 - k, v = haystack(n, seed) → k, v = haystack(n, seeds[0])

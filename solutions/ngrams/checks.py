@@ -227,8 +227,8 @@ ADDITIVE = ask(
 k-once-below: In the numerator you add k for each of the V words, but in the denominator only once, so the row sums to
 more than 1. The denominator needs k times the size of the vocabulary.
 - k * counts.shape[1] → k
-one-for-k-below: In the denominator you added 1 for each of the V words, where the numerator adds k: with another k than 1
-the rows do not sum to 1.
+one-for-k-below: In the denominator you added 1 for each of the V words, where the numerator adds k: with another k than
+1 the rows do not sum to 1.
 - k * counts.shape[1] → counts.shape[1]
 denominator-unchanged: Your denominator is still the sum of the plain counts, so the row sums to more than 1. Every k
 that you added in the numerator belongs to it as well: one per word of the vocabulary.

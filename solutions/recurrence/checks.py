@@ -274,7 +274,8 @@ one in a long text. All predictions count the same: one sum, one number of predi
 - None] / N → None] / N[..., None]
 sum-for-mean: That is the sum over all predictions. Divide both the loss and the gradient by their number.
 *  / N →
-gradient-undivided: Your loss is a mean, and your gradient is that of the sum. Divide it by the number of predictions, too.
+gradient-undivided: Your loss is a mean, and your gradient is that of the sum. Divide it by the number of predictions,
+too.
 - None] / N → None]
 sign: Your gradient has the wrong sign. It is softmax − one-hot: negative only for the target word.
 - (np.exp(log_p) - hot) → (hot - np.exp(log_p))

@@ -93,8 +93,8 @@ until-the-last-eos: You count until the *last* `eos`. The answer ends with the f
 - counted = ends.cumsum(1) - ends == 0
 + after = ends.flip(1).cumsum(1).flip(1)
 + counted = (after > 0) | (ends.sum(1, keepdim=True) == 0)
-endless-is-one: Of an answer without `eos` you count one token only: `argmax` of a row without a match is 0. Nothing ends
-such an answer, so all its tokens count.
+endless-is-one: Of an answer without `eos` you count one token only: `argmax` of a row without a match is 0. Nothing
+ends such an answer, so all its tokens count.
 - counted = ends.cumsum(1) - ends == 0 → counted = torch.arange(targets.shape[1]) <= ends.argmax(1)[:, None]
 mean-for-sum: Your log-probability is the mean over the tokens. That of the whole answer is their sum; dividing by the
 length is a choice of the loss, in question 3.
@@ -264,8 +264,8 @@ leash-forgotten: The price on the distance from the earlier model is missing: su
 - rewards - beta * (log_probs - before) → rewards
 or
 - if baseline else priced → if baseline else rewards
-price-after-the-baseline: You subtracted the price after the baseline. It is a part of the reward, so the baseline is the
-mean of the rewards with their price.
+price-after-the-baseline: You subtracted the price after the baseline. It is a part of the reward, so the baseline is
+the mean of the rewards with their price.
 - priced = rewards - beta * (log_probs - before) → priced = rewards
 - group_advantages(priced, False) if baseline else priced
 + (group_advantages(priced, False) if baseline else priced) - beta * (log_probs - before)

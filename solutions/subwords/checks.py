@@ -313,8 +313,8 @@ with the new symbol, and old pairs are rarer: count again.
 ^ table = count_pairs(words, counts, symbols)
 - table = count_pairs(words, counts, new) →
 - words = [merge(word, learned[-1], new) for word in words] → table[learned[-1][0], learned[-1][1]] = 0
-merged-words-not-kept: You merge, but do not keep the result, so the same pair is the most frequent again. `merge` returns
-a new word: put it in the place of the old one.
+merged-words-not-kept: You merge, but do not keep the result, so the same pair is the most frequent again. `merge`
+returns a new word: put it in the place of the old one.
 - words = [merge(word, learned[-1], new) for word in words] → [merge(word, learned[-1], new) for word in words]
 one-id-for-all: All your merges make the same new id. Every merge makes a symbol of its own: `symbols` + the number of
 merges so far.
