@@ -1,9 +1,9 @@
 """Class lists as the systems export them, in the encodings in which they arrive, and what becomes of them."""
 
 import json
-import zipfile
 import os
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
