@@ -135,7 +135,7 @@ def questions(course: Course, assignment: str) -> list[Question]:
 
 def titles(course: Course, assignment: str) -> dict[str, str]:
     """What the questions are called in the notebook, as on the feedback pages, by `Asked.name`."""
-    called = {}
+    called: dict[tuple[str, str], str] = {}
     for master in course.masters(assignment):
         cells = _source(course, assignment, master.name)[0]
         for cell in cells:
