@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 
 from autograder.assignments import code, names
+from autograder.release.contents import _imported
+from autograder.release.leaks import FORBIDDEN
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -362,6 +364,11 @@ def test_the_launcher_runs_without_any_package() -> None:
     answer = subprocess.run(line, cwd=ROOT, capture_output=True, text=True)
     assert answer.returncode == 0, answer.stderr
     assert "python3 -m autograder lab" in answer.stdout
+
+
+def test_a_students_copy_imports_nothing_that_stays_with_the_instructor() -> None:
+    """Or else `release` refuses; only a whole run makes the archive itself."""
+    assert not [name for name in _imported(ROOT) if FORBIDDEN.intersection(Path(name).parts)]
 
 
 @pytest.mark.every_python

@@ -114,7 +114,7 @@ def release(place: Environment, given: Given) -> int:
     "compose",
     "Make an assignment of chosen questions, with the given cells that they need: solutions/NAME/. From then on\n"
     "it is an assignment like any other: read it, change it, release it and grade it under its name.",
-    "compose midterm attention.attend attention.decoder_mask attention.written",
+    "compose midterm attention.attend attention.written",
     "compose week_9 attention.attend transformer.rms_norm",
     options=[
         option("name", metavar="NAME", help="the new assignment: small letters, digits and _"),

@@ -24,7 +24,7 @@ from autograder.feedback.page import feedback_page
 from autograder.files import sweep, write_whole
 from autograder.grading.beside import SECRET_FILE, secret_of, timestamp_of
 from autograder.grading.course import Course
-from autograder.grading.gradebook import renew_penalties
+from autograder.grading.gradebook import late_arithmetic, renew_penalties
 from autograder.grading.stale import stale
 from autograder.guard import Guard, NotRead
 from autograder.preflight.choose import renamed
@@ -47,7 +47,8 @@ def write_feedback(course: Course, assignment: str, students: Sequence[str] | No
             submission = course.submission(student, assignment)
             sweep(folder)
             for name in names:
-                known = replace(facts(gradebook, course.root, assignment, name, student), stale=student in old)
+                known = facts(gradebook, course.root, assignment, name, student)
+                known = replace(known, stale=student in old, arithmetic=late_arithmetic(course.config, known.late))
                 graded = course.autograded(student, assignment) / f"{name}.ipynb"
                 page = _guarded(guard, known, _page, graded)
                 write_whole(folder / f"{name}.html", page)
@@ -136,6 +137,7 @@ class FeedbackExporter(Exporter):  # type: ignore[misc]
             renew_penalties(gradebook, about["assignment"], converter.config, [about["student"]])
             known = facts(gradebook, Path(course.root), about["assignment"], about["notebook"], about["student"])
         whole = Course(Path(course.root), converter.config, course)
-        known = replace(known, stale=bool(stale(whole, about["assignment"], [about["student"]])))
+        old = bool(stale(whole, about["assignment"], [about["student"]]))
+        known = replace(known, stale=old, arithmetic=late_arithmetic(whole.config, known.late))
         with Guard() as guard:
             return _guarded(guard, known, feedback_page, nb.cells), resources

@@ -28,6 +28,7 @@ class Facts:
     comments: dict[str, str] = field(default_factory=dict)
     penalty: float = 0.0
     late: float = 0.0  # seconds
+    arithmetic: str = ""  # how the penalty comes about
     others: tuple[tuple[str, float, float], ...] = ()  # other notebooks: name, score less penalty, maximum
     stale: bool = False  # graded before the assignment changed
     state: str = "graded"

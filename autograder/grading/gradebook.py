@@ -181,10 +181,19 @@ def _penalise(gradebook: Any, submission: Any, config: Any) -> None:
 
 def late_penalty(config: Any, student: str, score: float, late: float) -> float | None:
     """The points that the course's own plugin subtracts from a notebook for so many seconds."""
-    preprocessor = AssignLatePenalties(config=config)
-    plugin = preprocessor.plugin_class(parent=preprocessor)
-    penalty = plugin.late_submission_penalty(student, score, late)
+    penalty = _late_rule(config).late_submission_penalty(student, score, late)
     return None if penalty is None else min(max(0, penalty), score)
+
+
+def late_arithmetic(config: Any, late: float) -> str:
+    """How the penalty for so many seconds comes about, if the plugin says so (`explained`, as in `grading.late`)."""
+    explained = getattr(_late_rule(config), "explained", None)
+    return "" if explained is None or late <= 0 else str(explained(late))
+
+
+def _late_rule(config: Any) -> Any:
+    preprocessor = AssignLatePenalties(config=config)
+    return preprocessor.plugin_class(parent=preprocessor)
 
 
 def automatic_marks(notebook: Any) -> dict[str, float | None]:

@@ -30,3 +30,13 @@ class LatePolicy(BasePlugin):  # type: ignore[misc]
             return score
         days = math.ceil(total_seconds_late / DAY)
         return min(score, score * days * float(self.percent_a_day) / 100)
+
+    def explained(self, total_seconds_late: float) -> str:
+        """The arithmetic, for the student and the markers."""
+        if total_seconds_late <= self.grace_hours * HOUR:
+            return f"up to {self.grace_hours:g} hours late counts as on time"
+        if total_seconds_late > self.closed_after_days * DAY:
+            return f"what comes more than {self.closed_after_days:g} days late earns nothing"
+        return (
+            f"{self.percent_a_day:g} % of the points earned for each day begun: {math.ceil(total_seconds_late / DAY)}"
+        )

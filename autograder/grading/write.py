@@ -161,4 +161,5 @@ def _earned(prepared: Prepared, scores: Scores) -> str:
                 waiting += points.get(cell, 0)
             else:
                 earned, possible = earned + score, possible + points.get(cell, 0)
-    return f"{earned:g} of {possible:g}" + (f", and {waiting:g} for a human to give" if waiting else "")
+    by_hand = [f"{waiting:g} for a human to give"] if waiting else []
+    return ", and ".join([f"{earned:g} of {possible:g}"] * (possible > 0 or not by_hand) + by_hand)

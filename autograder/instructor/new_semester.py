@@ -57,7 +57,7 @@ def open_ends(course: Course) -> Iterator[str]:
             yield "nothing was handed in"
     for name, when in deadlines.due_dates(course).items():
         if when is not None and when > datetime.now().astimezone():
-            yield f"{name}: due on {when:%A, %d %B %Y}"
+            yield f"{name}: due on {when:%A}, {when.day} {when:%B %Y}"
     for name in names:
         found = Counter[str]()
         marked = {one.student: one.when for one in log.entries(course.root, name) if not one.second}

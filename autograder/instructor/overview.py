@@ -18,6 +18,7 @@ from autograder.feedback import clean
 from autograder.files import write_whole
 from autograder.grading import groups, records
 from autograder.grading.course import Course
+from autograder.grading.gradebook import late_arithmetic
 from autograder.grading.records import Record
 from autograder.guard import Guard, NotRead
 from autograder.instructor import likeness
@@ -75,7 +76,11 @@ def write_overview(course: Course, assignment: str) -> Path:
         ],
         absent=[row.shown for row in rows if row.state == "nothing handed in"],
         ungraded=[row.student for row in rows if row.state == "not graded"],
-        late=[[clean.text(row.student), duration(row.late), number(row.penalty)] for row in rows if row.late > 0],
+        late=[
+            [clean.text(row.student), duration(row.late), number(row.penalty), late_arithmetic(course.config, row.late)]
+            for row in rows
+            if row.late > 0
+        ],
         looks=_looks(known),
         time=_time(known),
         **again,

@@ -135,11 +135,12 @@ def questions(course: Course, assignment: str) -> list[Question]:
 
 def titles(course: Course, assignment: str) -> dict[str, str]:
     """What the questions are called in the notebook, as on the feedback pages, by `Asked.name`."""
-    called = {
-        (master.name, question.name): question.title
-        for master in course.masters(assignment)
-        for question in questions_of(_source(course, assignment, master.name)[0])
-    }
+    called: dict[tuple[str, str], str] = {}
+    for master in course.masters(assignment):
+        cells = _source(course, assignment, master.name)[0]
+        for cell in cells:
+            cell.source = split(cell.source)[0]  # what is around a mark scheme looks like a heading
+        called |= {(master.name, question.name): question.title for question in questions_of(cells)}
     asked = questions_asked(course, assignment)
     return {one.name: called.get((one.notebook, one.cell), one.name) for one in asked}
 

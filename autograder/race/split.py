@@ -14,7 +14,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from autograder.grading.seeds import keyed
 from autograder.race import rules
 
 GENRES = ("comedy", "history", "tragedy")
@@ -42,6 +41,7 @@ def at_home() -> Split:
 
 
 def for_marks(secret: bytes) -> Split:
+    from autograder.grading.seeds import keyed  # stays with the instructor, while students get this file
     from nlmcore.corpora import load
 
     works = [work for part in load("shakespeare").splits.values() for work in part]

@@ -1,5 +1,6 @@
 """`due` and `extend`, and what the three settings of the course's own rule take from late submissions."""
 
+import re
 import sys
 import time
 from datetime import UTC, datetime, timedelta
@@ -12,9 +13,11 @@ import autograder.grading.run as run_module
 from autograder.commands.dates import due, extend
 from autograder.commands.grade import grade
 from autograder.commands.students import roster
+from autograder.feedback.deliver import write_feedback
 from autograder.grading.course import Course
 from autograder.grading.deadlines import KEPT
-from autograder.grading.gradebook import late_penalty
+from autograder.grading.gradebook import late_arithmetic, late_penalty
+from autograder.instructor.overview import write_overview
 from autograder.instructor.rows import report_rows
 from autograder.launcher.environment import Environment
 from tests.autograder.courses import ANSWERS, hand_in, writes
@@ -172,6 +175,20 @@ def test_what_a_late_submission_loses(late, settings, lost):
     config = Config({"LatePolicy": settings})
     config.AssignLatePenalties.plugin_class = "autograder.grading.late.LatePolicy"
     assert late_penalty(config, "ada", 10.0, late) == pytest.approx(lost)
+
+
+def test_student_and_marker_see_how_a_penalty_comes_about(place):
+    hand_in(place.root, "plain", "ada", writes(ANSWERS), "2025-11-22 11:00:00 UTC")  # 47 hours late
+    assert grade(place, ["plain"]) == 0
+    assert due(place, ["plain", "2025-11-20T13:00"]) == 0
+    course = Course.load(place.root)
+    how = late_arithmetic(course.config, 47 * 3600)
+    assert re.findall(r"[\d.]+", how) == ["20", "2"]  # per cent, days begun
+    pages = [path for path in write_feedback(course, "plain", ["ada"]) if path.stem == "one"]  # `two` has no points yet
+    pages.append(write_overview(course, "plain"))
+    assert [path for path in pages if how not in path.read_text(encoding="utf-8")] == []
+    course.config.AssignLatePenalties.plugin_class = "nbgrader.plugins.LateSubmissionPlugin"  # one that does not say
+    assert late_arithmetic(course.config, 47 * 3600) == ""
 
 
 def test_a_courses_own_settings_are_in_a_file_beside(tmp_path):

@@ -1,5 +1,6 @@
 """A mark that a person has given stays confirmed as long as the answer is the same, and no longer."""
 
+import re
 import shutil
 
 import nbformat
@@ -8,11 +9,14 @@ import pytest
 import autograder.grading.run as run_module
 from autograder.grading.course import Course
 from autograder.grading.run import grade
+from autograder.grading.write import _earned
+from autograder.preflight.finding import Prepared
 from tests.autograder.courses import ANSWERS, FakeBox, hand_in, writes
 from tests.autograder.grading import fake
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 BY_HAND = {"why": 3.5, "drawing": 1.0, "test_double": 2.0}
+POINTS = (("a", 2), ("b", 4))
 
 
 @pytest.fixture
@@ -28,6 +32,15 @@ def marked(plain, monkeypatch):
             book.find_comment("why", "one", "plain", "ada").manual_comment = "Good."
         book.db.commit()
     return plain
+
+
+@pytest.mark.parametrize(
+    ("scores", "numbers"), [({"a": 1.5, "b": None}, ["1.5", "2", "4"]), ({"b": None}, ["4"]), ({}, ["0", "0"])]
+)
+def test_what_is_said_of_a_mark_leaves_out_what_nothing_checks(scores, numbers):
+    cells = [nbformat.v4.new_markdown_cell(metadata={"nbgrader": {"grade_id": n, "points": p}}) for n, p in POINTS]
+    said = _earned(Prepared({"one": nbformat.v4.new_notebook(cells=cells)}), {"one": scores})
+    assert re.findall(r"[\d.]+", said) == numbers
 
 
 def waits(root) -> set[str]:

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -198,6 +199,9 @@ def test_a_student_who_is_removed_is_removed_everywhere_or_it_is_said_where_trac
     (grading / "desk" / "tokens.csv").write_text("student,token\nada_l,1\nada,2\n")
     (grading / "plain" / "report.csv").write_text("ada_l,5\n")
     (grading / "plain" / "other.csv").write_text("ada,5\nx.ada_l\n")
+    for name, student in (("theirs.zip", "ada-l"), ("another.zip", "ada")):
+        with zipfile.ZipFile(grading / "plain" / name, "w") as archive:
+            archive.writestr(f"{student}_7_assignsubmission_file_/one.html", "")
     before = {path for path in [*root.rglob("*"), *exchange.rglob("*")] if path.is_file() or path.parent == inbound}
     assert roster(place, ["--remove", "ada_l", "--dry-run"]) == 0
     assert "Would be removed" in capsys.readouterr().out
@@ -205,7 +209,9 @@ def test_a_student_who_is_removed_is_removed_everywhere_or_it_is_said_where_trac
     assert roster(place, ["--remove", "ada_l"]) == 0
     said = capsys.readouterr().out
     assert "  grading/plain/report.csv\n" in said
+    assert "  grading/plain/theirs.zip\n" in said
     assert "other.csv" not in said
+    assert "another.zip" not in said
     assert {path for path in before if not path.exists()} == {path for path in before if "ada_l" in str(path)}
     assert json.loads((grading / "plain" / "moodle.json").read_text()) == {"ada": "8"}
     assert (grading / "desk" / "tokens.csv").read_text() == "student,token\nada,2\n"
