@@ -57,9 +57,9 @@ def preflight(course: "shared.Course", given: Given) -> int:
 )
 def feedback(course: "shared.Course", given: Given) -> int:
     from autograder.feedback import write_feedback
-    from autograder.feedback.deliver import for_moodle
+    from autograder.feedback.deliver import BACK, for_lms
     from autograder.grading.stale import in_words, stale
-    from autograder.intake.collect import moodles_numbers
+    from autograder.intake.collect import numbers_of
 
     assignment = given.assignment
     chosen = course.chosen(assignment, given.students)
@@ -70,9 +70,8 @@ def feedback(course: "shared.Course", given: Given) -> int:
         if old := in_words(stale(course, assignment, chosen), assignment):
             print(f"{old[0].upper()}{old[1:]}.")
         print(f"{count(len(written), 'page')} written: {written[0]}{', …' if len(written) > 1 else ''}")
-        archive = for_moodle(course, assignment, moodles_numbers(course, assignment))
-        if archive is not None:
-            print(f"For Moodle (View all submissions, Upload multiple feedback files in a zip): {archive}")
+        for system, archive in for_lms(course, assignment, numbers_of(course, assignment)).items():
+            print(f"For {system} ({BACK[system]}): {archive}")
         print(f"To hand them out, if you have an exchange: .venv/bin/nbgrader release_feedback {assignment}")
     else:
         print(f"Nothing was handed in for {assignment}.")

@@ -60,26 +60,41 @@ def write_feedback(course: Course, assignment: str, students: Sequence[str] | No
     return written
 
 
-def for_moodle(course: Course, assignment: str, numbers: Mapping[str, str]) -> Path | None:
-    """Write grading/ASSIGNMENT/feedback-for-moodle.zip with the pages of all who have a number; None if there are none.
+BACK = {
+    "Moodle": "View all submissions, Upload multiple feedback files in a zip",
+    "Canvas": "the assignment's menu in the gradebook, Re-Upload Submissions",
+}
+"""System -> where its teachers upload a zip of feedback."""
 
-    Its folders are called as those of Moodle's download, NAME_NUMBER_assignsubmission_file_. Moodle reads the number
-    (mod/assign/feedback/file/importziplib.php)."""
-    directory, path = course.directory, course.root / "grading" / assignment / "feedback-for-moodle.zip"
-    pages = []
-    for student, number in sorted(numbers.items()):
-        folder = Path(directory.format_path(directory.feedback_directory, student, assignment))
-        inside = f"{student.replace('_', '-')}_{number}_assignsubmission_file_"
-        there = (folder / f"{master.name}.html" for master in course.masters(assignment))
-        pages += [(f"{inside}/{page.name}", page) for page in there if page.is_file()]
-    if not pages:
-        return None
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, page in pages:
-            archive.write(page, name)
-    write_whole(path, made.getvalue())
-    return path
+
+def for_lms(course: Course, assignment: str, numbers: Mapping[str, str]) -> dict[str, Path]:
+    """Write grading/ASSIGNMENT/feedback-for-moodle.zip, or -canvas, with the pages of all who have a number of that
+    system. Returns what there is, by system.
+
+    Files are called as in the system's download: NAME_NUMBER_assignsubmission_file_/…, of which Moodle reads the number
+    (mod/assign/feedback/file/importziplib.php), or NAME_USER_FILE_…, of which Canvas reads the first two numbers
+    between underscores (app/models/assignment.rb, infer_comment_context_from_filename)."""
+    directory, made = course.directory, {}
+    for system in BACK:
+        pages = []
+        for student, number in sorted(numbers.items()):
+            folder, name = (
+                Path(directory.format_path(directory.feedback_directory, student, assignment)),
+                student.replace("_", "-"),
+            )
+            if ("_" in number) != (system == "Canvas"):
+                continue
+            inside = f"{name}-feedback_{number}_" if system == "Canvas" else f"{name}_{number}_assignsubmission_file_/"
+            there = (folder / f"{master.name}.html" for master in course.masters(assignment))
+            pages += [(f"{inside}{page.name}", page) for page in there if page.is_file()]
+        if pages:
+            made[system] = course.root / "grading" / assignment / f"feedback-for-{system.lower()}.zip"
+            content = io.BytesIO()
+            with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+                for name, page in pages:
+                    archive.write(page, name)
+            write_whole(made[system], content.getvalue())
+    return made
 
 
 def _handed_in_as(submission: Path, known: Facts) -> list[str]:

@@ -24,7 +24,8 @@ from autograder.intake.roster import people_of
 from autograder.intake.when import Known, in_utc, read_pairs
 
 NUMBERS = "moodle.json"
-"""In grading/ASSIGNMENT/: by student, the number under which Moodle gave the submission out, and takes feedback."""
+"""In grading/ASSIGNMENT/: by student, the numbers under which Moodle or Canvas gave the submission out, and takes
+feedback."""
 
 
 @dataclass(frozen=True)
@@ -92,8 +93,8 @@ def collect(
                 made.downloads.append(download)
                 for student, piece in _owners(download, names, known, made):
                     pieces.setdefault(student, []).append(piece)
-                    if download.system == "Moodle" and piece.key:
-                        numbers[student] = piece.key
+                    if piece.back:
+                        numbers[student] = piece.back
             for student, theirs in sorted(pieces.items()):
                 place = Place(course, student, assignment, Path(folder) / "new", write)
                 made.states[student] = place.take(_in_order(theirs))
@@ -102,15 +103,16 @@ def collect(
                 elif theirs[-1].when is None:
                     made.timeless.append(student)
         if numbers and write:
-            text = json.dumps(moodles_numbers(course, assignment) | numbers, indent=1)
+            text = json.dumps(numbers_of(course, assignment) | numbers, indent=1)
             write_whole(course.root / "grading" / assignment / NUMBERS, text)
     there = set(course.students(assignment)) | set(pieces)
     made.missing = [names.people[student].shown for student in sorted(names.people.keys() - there)]
     return made
 
 
-def moodles_numbers(course: Course, assignment: str) -> dict[str, str]:
-    """By student, what `collect` has learned of Moodle's numbers; empty where nothing came from Moodle."""
+def numbers_of(course: Course, assignment: str) -> dict[str, str]:
+    """By student, the number under which Moodle takes feedback, or Canvas's two, "102_90001"; empty where nothing came
+    from either."""
     path = course.root / "grading" / assignment / NUMBERS
     numbers: dict[str, str] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     return numbers

@@ -47,6 +47,7 @@ class Piece:
     names: list[str] = field(default_factory=list)  # of everybody who has handed it in
     numbers: list[tuple[str, ...]] = field(default_factory=list)  # of each the ids and addresses, where there are any
     key: str = ""  # a number that a list of pairs may use
+    back: str = ""  # what the system wants in the name of a file that comes back to it
     files: Files = field(default_factory=dict)
     when: datetime | None = None
     late: bool = False  # by the system's own mark
@@ -125,7 +126,7 @@ def _moodle(files: Files, made: Download, expected: Expected) -> bool:
         if match["plugin"] != "file":
             made.left.append(f"{shown(label)} wrote an online text, which is not taken.")
             continue
-        piece = pieces.setdefault(label, Piece(label, names=[name], key=number))
+        piece = pieces.setdefault(label, Piece(label, names=[name], key=number, back=number))
         piece.files[rest or match["file"] or first] = path
     if not pieces:
         return False
@@ -150,6 +151,7 @@ def _canvas(files: Files, made: Download, expected: Expected) -> bool:
         numbers: list[tuple[str, ...]] = [] if user.startswith("anon_") else [(user,)]
         piece = pieces.setdefault(label, Piece(label, numbers=numbers, names=[match["name"]], key=user))
         piece.late |= match["late"] is not None
+        piece.back = max(piece.back, f"{user}_{match['file']}", key=lambda one: int(one.rpartition("_")[2] or 0))
         versions.setdefault(label, []).append((int(match["file"]), match["rest"], path))
     if not pieces or len(others) > len(files) / 2:
         return False

@@ -18,7 +18,9 @@ from autograder.grading.database import patiently
 from autograder.grading.run import only_one
 from autograder.intake.collect import NUMBERS
 
-MOODLES = r"_\d+_assignsubmission"  # what follows the id in the name of a folder of `feedback-for-moodle.zip`
+BACK = (
+    r"(?:_\d+_assignsubmission|-feedback_\d+_)"  # what follows the id in names of `feedback-for-moodle.zip`, `-canvas`
+)
 LOG = "removed.log"  # in grading/: when somebody was removed, and from where; not who
 
 
@@ -118,7 +120,7 @@ def _exchanged(course: Course, student: str) -> list[Path]:
 def _naming(grading: Path, said: list[str]) -> Iterator[Path]:
     """The files of everybody in which the student is named: reports, lists of changes, archives of feedback."""
     words = "|".join(re.escape(one) for one in {*said, said[0].replace("_", "-")})
-    named = re.compile(rf"(?<![\w.-])(?:{words})(?:(?![\w-])|{MOODLES})".encode())
+    named = re.compile(rf"(?<![\w.-])(?:{words})(?:(?![\w-])|{BACK})".encode())
     for path in plain_files(grading, "*", "*/*"):
         if path.name != "secret" and named.search(path.read_bytes()):
             yield path

@@ -6,7 +6,7 @@ import zipfile
 import pytest
 
 from autograder.feedback import write_feedback
-from autograder.feedback.deliver import for_moodle
+from autograder.feedback.deliver import for_lms
 from autograder.feedback.facts import Facts
 from autograder.feedback.heatmap import heatmap
 from autograder.feedback.page import feedback_page
@@ -39,12 +39,19 @@ def test_everybody_who_handed_in_gets_a_page(pages):
     assert sorted(pages) == ["ada", "bob", "cat", "dan", "eve", "gus"]
 
 
-def test_moodle_takes_the_pages_back_under_its_own_numbers(pages, small_folder):
-    path = for_moodle(Course.load(small_folder), "attention", {"ada": "4711", "nobody": "4712"})
-    with zipfile.ZipFile(path) as archive:
-        assert archive.namelist() == ["ada_4711_assignsubmission_file_/attention.html"]
-        assert archive.read(archive.namelist()[0]).decode() == pages["ada"]
-    assert for_moodle(Course.load(small_folder), "attention", {}) is None
+def test_the_system_takes_the_pages_back_under_its_own_numbers(pages, small_folder):
+    numbers = {"ada": "4711", "bob": "102_90001", "nobody": "4712"}
+    made = for_lms(Course.load(small_folder), "attention", numbers)
+    names = {
+        "Moodle": "ada_4711_assignsubmission_file_/attention.html",
+        "Canvas": "bob-feedback_102_90001_attention.html",
+    }
+    for (system, path), student in zip(sorted(made.items()), ["bob", "ada"], strict=True):
+        with zipfile.ZipFile(path) as archive:
+            assert archive.namelist() == [names[system]]
+            assert archive.read(names[system]).decode() == pages[student]
+    assert [part for part in names["Canvas"].split("_") if part.isdigit()] == ["102", "90001"]  # as Canvas reads it
+    assert for_lms(Course.load(small_folder), "attention", {}) == {}
 
 
 def test_nothing_runs_nothing_is_fetched_and_everybody_can_read_it(pages):

@@ -13,7 +13,7 @@ from autograder.commands.students import collect
 from autograder.grading.beside import MARKED_LATE, timestamp_of
 from autograder.grading.course import Course
 from autograder.intake import handed
-from autograder.intake.collect import moodles_numbers
+from autograder.intake.collect import numbers_of
 from autograder.intake.naming import Names, Person, joined
 from autograder.intake.roster import enrol, read_roster
 from autograder.intake.when import moment
@@ -104,7 +104,7 @@ def test_moodle(place, tmp_path, capsys):
         "  Anna Schmidt_4713,\n",
     ):
         assert words in said
-    assert moodles_numbers(Course.load(place.root), "plain") == {"ada": "4711", "muege": "4712"}
+    assert numbers_of(Course.load(place.root), "plain") == {"ada": "4711", "muege": "4712"}
     (tmp_path / "who.csv").write_text("Anna Schmidt_4713,anna2\nJ. A. Meyer_4714,jo,2026-11-21 23:58\n")
     assert take(place, path, "--match", tmp_path / "who.csv") == 0
     assert there(place)["anna2/plain/one.ipynb"] == "anna"
@@ -198,6 +198,8 @@ def test_canvas(place, tmp_path, capsys):
     assert "anon_x7Gh2" in said
     assert "meyerjoann_105 wrote an online text" in said
     assert timestamp_of(place.root / "submitted/muege/plain") == (None, MARKED_LATE)
+    returned = {"ada": "101_9051", "anna2": "104_9004", "muege": "102_9003"}
+    assert numbers_of(Course.load(place.root), "plain") == returned
 
 
 METADATA = """\
