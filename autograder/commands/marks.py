@@ -113,7 +113,7 @@ def _whole(course: "shared.Course", given: Given) -> int:
 
     from autograder.files import write_whole
     from autograder.instructor.table import as_csv
-    from autograder.instructor.totals import as_table, totals, twice
+    from autograder.instructor.totals import as_table, fallen, totals, twice
 
     if given.lms or given.into or given.column or given.out_of or given.automatic:
         raise shared.Misuse("with --all there is a table of our own, from final marks; other systems add up their own")
@@ -134,6 +134,9 @@ def _whole(course: "shared.Course", given: Given) -> int:
         "  Not final, because a mark is still to be given: {}.", [one.student for one in found if one.open], MOST
     )
     shared.names("  Without any final mark: {}.", [one.student for one in found if one.percent is None], MOST)
+    shared.names(
+        "  Their latest mark is 25 points or more below the mean of their earlier ones: {}.", fallen(found), MOST
+    )
     for one, other, number, students in twice(found):
         words = f"  {one} and {other} have {count(number, 'question')} in common, counted twice for: {{}}."
         shared.names(f"{words} Leave one out: --weight {other}=0.", students, MOST)

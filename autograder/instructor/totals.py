@@ -8,6 +8,7 @@ percentages, first of all what the student has not handed in; an assignment with
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import mean
 
 from autograder.grading.course import Course, NotACourse
 from autograder.instructor.rows import Row, report_rows
@@ -82,6 +83,13 @@ def _total(
         dropped=tuple(dropped),
         open=open_,
     )
+
+
+def fallen(found: Sequence[Total], by: float = 25) -> list[str]:
+    """The students whose latest percentage is that much below the mean of their earlier ones, of which there are two or
+    more."""
+    marks = {one.student: [part for part in one.parts.values() if part is not None] for one in found}
+    return [who for who, theirs in marks.items() if len(theirs) > 2 and theirs[-1] <= mean(theirs[:-1]) - by]
 
 
 def twice(found: Sequence[Total]) -> Iterator[tuple[str, str, int, list[str]]]:

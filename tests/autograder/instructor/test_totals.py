@@ -3,6 +3,7 @@
 import csv
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,14 @@ def test_a_mark_that_is_still_to_come_is_no_zero_and_the_total_says_so(course):
     eve = module.totals(None, {}, 1, False)[0][2]
     assert (eve.percent, eve.open, dict(eve.parts)["two"]) == (None, ("two",), None)
     assert module.totals(None, {}, 0, True)[0][2].percent == 0
+
+
+def test_who_falls_is_named_and_two_marks_are_no_trend(course):
+    found, _ = module.totals(course, {}, 0, False)
+    assert module.fallen(found, 16) == ["ada"]  # 60 after a mean of 76.7; bob has 40 and 90 before his 70
+    assert module.fallen(found, 17) == []
+    shorter = [replace(found[0], parts={"one": 90.0, "two": 10.0})]
+    assert module.fallen(shorter, 5) == []
 
 
 def test_questions_that_two_sheets_share_count_twice_and_it_is_said(course, monkeypatch):
