@@ -32,6 +32,7 @@ import random
 from statistics import mean
 
 import torch
+from IPython.display import HTML
 
 from lectures import show, stored, widgets
 from lectures.recipes.sums import TYPICAL, at_once, described, final, is_right, sums, write
@@ -43,7 +44,7 @@ torch.set_num_threads(1)
 base = checkpoint("sums").model
 result = stored("checked_rewards")
 rows, before, attempts, judged = (result[key] for key in ("rows", "before", "attempts", "judged"))
-swapped, chance_row = rows["swapped"], rows["random"]
+swapped, longer, chance_row = rows["swapped"], rows["swapped, longer"], rows["random"]
 
 
 def pc(values):
@@ -61,7 +62,7 @@ def pc(values):
 # | in steps | `7+6=13,4+8+1=13,3+2+1=06;633` |
 # | at once | `523` |
 #
-# The model imitates both; we sample its answers at temperature 1. A tenth of all sums, chosen by a hash, is held out. Accuracies before and after training are of these sums; the curves *during* training are of the sums that it trains on.
+# The model imitates both; we sample its answers at temperature 1. A tenth of all sums, chosen by a hash, is held out. We measure accuracy before and after training on these held-out sums. The curves *during* training come from the sums that the model trains on.
 
 # %% slideshow={"slide_type": "fragment"}
 held_out = sums(random.Random(1), 200, held=True)
@@ -111,7 +112,7 @@ show.predict(
 # | $\pi$ | 0.6 | 0.3 | 0.1 |
 # | $r$ | 0 | 1 | 0 |
 #
-# Here $\pi$ is a softmax of three scores. With respect to these, $\nabla \log \pi(y)$ is the one-hot vector of $y$ minus $\pi$, which is the $p - y$ of [lecture 3](03_backpropagation.ipynb) with the opposite sign.
+# Here $\pi$ is a softmax of three scores. The gradient $\nabla \log \pi(y)$ with respect to the scores is the one-hot vector of $y$ minus $\pi$, which is the $p - y$ of [lecture 3](03_backpropagation.ipynb) with the opposite sign.
 
 # %% slideshow={"slide_type": "fragment"}
 pi = torch.tensor([0.6, 0.3, 0.1])
@@ -165,14 +166,14 @@ show.predict(
 # - The baseline may depend on the question, but not on the answer.
 # </details>
 #
-# **A baseline that does not depend on the answer leaves the expected step as it is. It changes the spread, and a good one makes it smaller.**
+# **A baseline that does not depend on the answer leaves the expected step as it is. It changes the spread, and a good baseline makes the spread smaller.**
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **PPO** (Schulman et al. 2017) trains a second network that predicts the baseline, and clips steps that move the model too far from the one that wrote the samples. **GRPO** (Shao et al. 2024, section 4.1) needs no second network. Its baseline is the mean of a group of $n$ answers to the same question, and the **advantage** of an answer is
 #
 # $$A_i = r_i - \frac1n \sum_j r_j, \qquad \text{loss} = -\frac1n \sum_i A_i\, \log \pi(y_i \mid x).$$
 #
-# The group's mean contains $r_i$ itself, which shortens the expected step to $(1 - \frac1n)\, \nabla J$ and keeps its direction. As published, GRPO also divides each answer's term by its length (section 5), adds a KL penalty (section 7), clips as PPO does, which changes nothing with one step per batch, and divides $A_i$ by the standard deviation of the group's rewards, which we did not measure.
+# The group's mean contains $r_i$ itself, which shortens the expected step to $(1 - \frac1n)\, \nabla J$ and keeps its direction. As published, GRPO also divides each answer's term by its length (section 5), adds a KL penalty (section 7), and divides $A_i$ by the standard deviation of the group's rewards, which we did not measure. It also clips as PPO does, but with one step per batch that changes nothing.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *12 minutes. Write the derivation on the board and let the room find the step where sampling enters. What goes wrong: "we differentiate the reward". Ask what happens to a group in which all answers are right (nothing: all advantages are 0).*
@@ -232,19 +233,20 @@ show.predict(
 #
 # Two explanations fit. Perhaps writing more *is* better, and learning from rewards discovers that. Or the model moves to whichever of its habits earns more, and here that is the long one.
 #
-# A second base separates them. It is the first one, trained further by other teachers. Three quarters of these work in steps but count one too many in the first column, so they are never right. A quarter answer at once, as before. As a control, a third run keeps the first base and rewards each different answer by the toss of a coin.
+# Two controls can separate them. One keeps the base and turns the reward round: it pays for *wrong* answers. The other keeps the reward and swaps the teachers. This swapped base is the first one, trained further by teachers of whom three quarters work in steps but count one too many in the first column, so they are never right. A quarter answer at once, as before. A third run keeps the first base and rewards each different answer by the toss of a coin.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 with show.held_back() as by_reward:
-    print(f"{'':24}{'right':>16}{'characters':>16}")
+    print(f"{'':26}{'right':>16}{'characters':>16}")
     for name, teachers, row in (
         ("first base, checked", "forget", rows["mean"]),
+        ("first base, paid if wrong", "forget", rows["wrong"]),
         ("swapped base, checked", "swapped", swapped),
         ("first base, a coin", "forget", chance_row),
     ):
         start = before[teachers]
         print(
-            f"{name:24}{start['right']:8.2f} → {mean(row['right']):.2f} {start['length']:9.1f} → {mean(row['length']):.1f}"
+            f"{name:26}{start['right']:8.2f} → {mean(row['right']):.2f} {start['length']:9.1f} → {mean(row['length']):.1f}"
         )
 change = mean(swapped["length"]) / before["swapped"]["length"]
 in_steps = mean(rows["mean"]["steps"])
@@ -260,24 +262,51 @@ show.predict(
     else "they become longer"
     if change > 1.33
     else "they stay as long as they were",
-    why="The model moves to the habit that earns more. Here that is the short one.",
+    why="In this base the short habit earns more, and the model moves to it. But sixteen updates are few.",
     reveals=by_reward,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - With the checker, the first base goes from 46<!--[[f"{100 * before['forget']['right']:.0f}"]]--> % to 78<!--[[pc(rows["mean"]["right"])]]--> % right, and from 9<!--[[f"{before['forget']['length']:.0f}"]]--> to 23<!--[[f"{mean(rows['mean']['length']):.0f}"]]--> characters (means over five<!--[[words(len(rows["mean"]["right"]))]]--> seeds). A seed draws the sums and the answers; there is one base of each kind.
-# - **Did it also learn to add better?** Of the answers in steps 92<!--[[f"{100 * before['forget']['right in steps']:.0f}"]]--> % were right before, and 88<!--[[pc(rows["mean"]["right in steps"])]]--> % are right afterwards. If each habit had kept its accuracy, the new shares would give 80<!--[[f"{100 * by_choice:.0f}"]]--> %, more than we measured. So the gain comes from the choice between the two habits<!--[[? mean(rows["mean"]["right"]) < by_choice]]-->.
-# - With swapped teachers, answers shrink from 23<!--[[f"{before['swapped']['length']:.0f}"]]--> to 11<!--[[f"{mean(swapped['length']):.0f}"]]--> characters. They shrink in each of the five seeds<!--[[? max(swapped["length"]) < before["swapped"]["length"] - 5]]-->. Accuracy rises from 5<!--[[f"{100 * before['swapped']['right']:.0f}"]]--> % to 26<!--[[pc(swapped["right"])]]--> %.
-# - We did not expect one result. None<!--[[? before["swapped"]["right in steps"] == 0]]--> of the swapped base's 400 test answers was in steps *and* right. After the rewards, up to 33<!--[[f"{100 * max(swapped['right in steps']):.0f}"]]--> % of the answers in steps are right in one seed. This base was made from one that worked correctly. Whether the rewards bring that back, and whether answers would then grow again, we did not test.
-# - Rewarded by a coin, the first base ends at 39<!--[[pc(chance_row["right"])]]--> % right and 9<!--[[f"{mean(chance_row['length']):.0f}"]]--> characters.
+# - With the checker, the first base goes from 46<!--[[f"{100 * before['forget']['right']:.0f}"]]--> % to 79<!--[[pc(rows["mean"]["right"])]]--> % right, and from 9<!--[[f"{before['forget']['length']:.0f}"]]--> to 23<!--[[f"{mean(rows['mean']['length']):.0f}"]]--> characters (means over ten<!--[[words(len(rows["mean"]["right"]))]]--> seeds). A seed draws the sums and the answers; there is one base of each kind.
+# - **Did it also learn to add better?** Of the answers in steps 92<!--[[f"{100 * before['forget']['right in steps']:.0f}"]]--> % were right before, and 89<!--[[pc(rows["mean"]["right in steps"])]]--> % are right afterwards. If each habit had kept its accuracy, the new shares would give 81<!--[[f"{100 * by_choice:.0f}"]]--> %, more than we measured. So the gain comes from the choice between the two habits<!--[[? mean(rows["mean"]["right"]) < by_choice]]-->.
+# - Paid for wrong answers, the same base ends at 27<!--[[pc(rows["wrong"]["right"])]]--> % right and 5<!--[[f"{mean(rows['wrong']['length']):.0f}"]]--> characters. In this base the short habit is the one that is more often wrong<!--[[? before["forget"]["right at once"] < before["forget"]["right in steps"] and max(rows["wrong"]["length"]) < before["forget"]["length"]]]-->.
+# - With swapped teachers, answers shrink from 23<!--[[f"{before['swapped']['length']:.0f}"]]--> to 12<!--[[f"{mean(swapped['length']):.0f}"]]--> characters in sixteen updates, in each of the seeds<!--[[? max(swapped["length"]) < before["swapped"]["length"]]]-->. Accuracy rises from 5<!--[[f"{100 * before['swapped']['right']:.0f}"]]--> % to 29<!--[[pc(swapped["right"])]]--> %.
+# - Rewarded by a coin, the first base ends at 41<!--[[pc(chance_row["right"])]]--> % right and 10<!--[[f"{mean(chance_row['length']):.0f}"]]--> characters.
 # </details>
 #
-# **The model moved to the habit that was right more often. Its answers grew where that habit is long, and shrank where it is short**, in one base of each kind. Nothing here shows that length by itself helps.
+# > **Ask yourself.** In the swapped base none<!--[[? before["swapped"]["right in steps"] == 0]]--> of 400 test answers was in steps *and* right. Suppose that it learns for 64 updates instead of sixteen. Do its answers stay short?
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "subslide"}
+grown = [length > before["swapped"]["length"] for length in longer["length"]]
+HTML(
+    show.bands_svg(
+        range(1, 65),
+        {
+            name: [
+                run["length"]
+                for run, grew in zip(longer["curves"], grown, strict=True)
+                if grew is kind
+            ]
+            for name, kind in (("seeds that end longer", True), ("seeds that do not", False))
+        },
+        x_title="update",
+        y_title="characters",
+        low=0,
+        high=30,
+        height=320,
+        alt=f"Length of the swapped base's answers over 64 updates. In {sum(grown)} of {len(grown)} seeds they become shorter and then longer than at the start, in the others they stay short.",
+    )
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# In six<!--[[words(sum(grown))]]--> of ten<!--[[words(len(grown))]]--> seeds they do not. There the answers shrink, grow again, and end at 25<!--[[f"{min(n for n in longer['length'] if n > before['swapped']['length']):.0f}"]]--> to 28<!--[[f"{max(longer['length']):.0f}"]]--> characters, and at least 83<!--[[f"{100 * min(right for right, grew in zip(longer['right'], grown, strict=True) if grew):.0f}"]]--> % of them are right. In the other four<!--[[words(len(grown) - sum(grown))]]--> seeds they are still short after 64 updates, and at most 38<!--[[f"{100 * max(right for right, grew in zip(longer['right'], grown, strict=True) if not grew):.0f}"]]--> % are right. This base was made from one that worked correctly, so rewards may only have brought back what was still there.
+#
+# **The same base writes longer answers if right ones are paid, and shorter ones if wrong ones are<!--[[? min(rows["mean"]["length"]) > 1.5 * before["forget"]["length"] and max(rows["wrong"]["length"]) < before["forget"]["length"]]]-->. So nothing here shows that length by itself helps.** What the swapped base shows depends on the seed, and on when we stop.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *7 minutes. Ask for the control before you show it. What goes wrong: "the model has discovered reasoning". Both ways of writing were taught, and the reward chose between them.*
+# *7 minutes. Ask for the control before you show it. What goes wrong: "the model has discovered reasoning". Both ways of writing were taught, and the reward chose between them. We ourselves stopped the swapped base after sixteen updates, until a referee let it run on with more seeds.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Which part of GRPO is needed?
@@ -297,7 +326,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The two parts make four cells. All start from the same base and see equally many samples, with the same five seeds and one learning rate. The first seed also tries half and twice that rate.
+# The two parts make four cells. All start from the same base and see equally many samples, with the same ten<!--[[words(len(rows["mean"]["right"]))]]--> seeds and one learning rate. The first seed also tries half and twice that rate.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 names = {
@@ -311,12 +340,12 @@ compared, layout = paired(
     {name: rows[name]["right"] for name in names if name != "mean"},
 )
 with show.held_back() as four_cells:
-    print(f"{'':26}{'right':>6}{'by seed':>27}   first seed at other rates")
+    print(f"{'':26}{'right':>6}   {'by seed':49}   first seed at other rates")
     for name in names:
         row = rows[name]
         seeds = " ".join(f"{value:.2f}" for value in row["right"])
         tried = ", ".join(f"{rate}: {of:.2f}" for rate, of in row["rates"].items())
-        print(f"{names[name]:26}{mean(row['right']):6.2f}{seeds:>27}   {tried}")
+        print(f"{names[name]:26}{mean(row['right']):6.2f}   {seeds}   {tried}")
 tokens = {"in steps": 29, "at once": 4}  # of an answer, with its <eos>
 weight = {how: before["forget"][f"right {how}"] / n for how, n in tokens.items()}
 limit = tokens["at once"] * weight["in steps"]
@@ -325,17 +354,17 @@ show.predict(
     "Which of the four cells is least often right after sixteen updates?",
     choices=list(names.values()),
     answer=names[least],
-    why="Divided by length, a token of an answer at once weighs seven times as much as a token of an answer in steps: 1/4 compared with 1/29. Liu et al. (2025, section 3) derive this preference for short right answers.",
+    why="With the division, each token of an answer at once weighs seven times as much as one of an answer in steps: 1/4 compared with 1/29. Liu et al. (2025, section 3) derive this preference for short right answers.",
     reveals=[four_cells, widgets.methods_player(rows)],
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Only one cell fails. Without a baseline and with the division by length, 38<!--[[pc(rows["none, by length"]["right"])]]--> % of the answers are right, fewer than the 46<!--[[f"{100 * before['forget']['right']:.0f}"]]--> % of the base<!--[[? max(rows["none, by length"]["right"]) < before["forget"]["right"]]]-->, and answers shrink to 6<!--[[f"{mean(rows['none, by length']['length']):.0f}"]]--> characters. It fails at each of the three rates that we tried<!--[[? max(rows["none, by length"]["rates"].values()) < before["forget"]["right"]]]-->.
-# - **Why?** In the policy gradient, the choice of a habit moves towards the larger mean of $A / \text{length}$. In that cell this is 0.92<!--[[before["forget"]["right in steps"]:.2f]]--> / 29 = 0.03<!--[[weight["in steps"]:.2f]]--> for steps and 0.32<!--[[before["forget"]["right at once"]:.2f]]--> / 4 = 0.08<!--[[weight["at once"]:.2f]]--> for answers at once. With the mean subtracted, the second is negative<!--[[? before["forget"]["right at once"] < before["forget"]["right"] < before["forget"]["right in steps"]]]-->. So a base whose answers at once are right less than 13<!--[[f"{100 * limit:.0f}"]]--> % of the time should not fail in this cell. We trained none.
-# - The other three cells end at 78<!--[[pc(rows["mean"]["right"])]]--> to 79<!--[[pc(rows["none"]["right"])]]--> %, and paired tests see no difference<!--[[? all(compared[name].corrected > 0.05 for name in ("mean, by length", "none"))]]-->. With five seeds, such a test detects a difference of 6<!--[[f"{100 * layout.detectable(3):.0f}"]]--> points with a probability of 80 %, and smaller ones less often.
-# - For two<!--[[words(sum(max(row["rates"], key=row["rates"].get) == "0.001" for row in (rows[name] for name in names)))]]--> of the four the highest rate was the best one in the first seed, with 85<!--[[pc([rows["none"]["rates"]["0.001"]])]]--> % right for the one without a baseline. So tuning each rate could change the order of these three.
+# - Only one cell learns nothing. Without a baseline and with the division by length, 41<!--[[pc(rows["none, by length"]["right"])]]--> % of the answers are right, and 46<!--[[f"{100 * before['forget']['right']:.0f}"]]--> % of the base's. On average answers shrink to 7<!--[[f"{mean(rows['none, by length']['length']):.0f}"]]--> characters, but some seeds hardly move: the lengths go from 5.2<!--[[f"{min(rows['none, by length']['length']):.1f}"]]--> to 8.8<!--[[f"{max(rows['none, by length']['length']):.1f}"]]--><!--[[? max(rows["none, by length"]["right"]) < before["forget"]["right"] + 0.05]]-->. It learns nothing at either of the two other rates<!--[[? max(rows["none, by length"]["rates"].values()) < before["forget"]["right"]]]-->.
+# - **Why?** In the policy gradient, the choice of a habit moves towards the larger mean of $A / \text{length}$. In that cell this is 0.92<!--[[before["forget"]["right in steps"]:.2f]]--> / 29 = 0.03<!--[[weight["in steps"]:.2f]]--> for steps and 0.32<!--[[before["forget"]["right at once"]:.2f]]--> / 4 = 0.08<!--[[weight["at once"]:.2f]]--> for answers at once. With the mean subtracted, the second is negative<!--[[? before["forget"]["right at once"] < before["forget"]["right"] < before["forget"]["right in steps"]]]-->. So a base whose answers at once are right less than 13<!--[[f"{100 * limit:.0f}"]]--> % of the time should not fail in this cell. We have not tested this limit.
+# - The other three cells end at 79<!--[[pc(rows["mean"]["right"])]]--> to 80<!--[[pc(rows["none"]["right"])]]--> %, and paired tests see no difference<!--[[? all(compared[name].corrected > 0.05 for name in ("mean, by length", "none"))]]-->. With ten<!--[[words(len(rows["mean"]["right"]))]]--> seeds, such a test detects a difference of 4<!--[[f"{100 * layout.detectable(3):.0f}"]]--> points with a probability of 80 %, and smaller ones less often.
+# - For two<!--[[words(sum(max(row["rates"], key=row["rates"].get) == "0.001" for row in (rows[name] for name in names)))]]--> of the four cells the highest rate was the best one in the first seed. Without a baseline and without the division it reached 85<!--[[pc([rows["none"]["rates"]["0.001"]])]]--> %. So tuning each rate could change the order of these three.
 # </details>
 #
 # **From this base and at these rates, subtracting the group's mean mattered only together with the division by length.** Without it, cross-entropy on the model's own right answers did about as well.
@@ -352,7 +381,7 @@ show.predict(
 #
 # an unbiased estimate (Chen et al. 2021, section 2.1). If nobody can check, the $k$ answers can still **vote**, and we return the most frequent one (**self-consistency**, Wang et al. 2023).
 #
-# A third base is the first one, trained further by teachers who also replace a random digit of each wrong answer at once. So in the first base many wrong answers **agree**, and in this one they **scatter**.
+# A third base is the first one, trained further by teachers who answer at once and also replace a random digit if the answer is wrong. So in the first base many wrong answers **agree**, and in this one they **scatter**.
 
 # %% slideshow={"slide_type": "fragment"}
 from nlmcore.metrics.attempts import majority
@@ -374,6 +403,9 @@ kinds = {
     (False, True): "where they scatter",
     (False, False): "in neither",
 }
+regrown = [
+    run["pass"] for run, grew in zip(attempts["swapped, longer"], grown, strict=True) if grew
+]
 with show.held_back() as both_votes:
     for name, of in votes.items():
         print(
@@ -401,11 +433,12 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - The cell above lets the first base vote on 40<!--[[len(asked)]]--> sums. Of these votes 26<!--[[len(wrong)]]--> are wrong, and 26<!--[[carryless]]--> of those are exactly the sum without its carries.
-# - Where wrong answers agree, a vote of 64 is right in 32<!--[[pc([votes["agree"]["64"]])]]--> % of the sums and a single answer in 44<!--[[pc([votes["agree"]["1"]])]]--> %. Where they scatter, the vote is right in 57<!--[[pc([votes["scatter"]["64"]])]]--> % and a single answer in 33<!--[[pc([votes["scatter"]["1"]])]]--> %. All five seeds agree on both directions<!--[[? all((run["vote"]["64"] > run["vote"]["1"]) == (key == "scatter") for key in ("forget", "scatter") for run in attempts[key])]]-->.
-# - With 64 tries the base solves 100<!--[[pc(run["pass"]["64"] for run in attempts["forget"])]]--> % of the sums, and with 4 tries 71<!--[[pc(run["pass"]["4"] for run in attempts["forget"])]]--> %. After learning from rewards, a single try is right in 77<!--[[pc(run["pass"]["1"] for run in attempts["after"])]]--> %.
+# - Where wrong answers agree, a vote of 64 is right in 35<!--[[pc([votes["agree"]["64"]])]]--> % of the sums and a single answer in 46<!--[[pc([votes["agree"]["1"]])]]--> %. Where they scatter, the vote is right in 57<!--[[pc([votes["scatter"]["64"]])]]--> % and a single answer in 34<!--[[pc([votes["scatter"]["1"]])]]--> %. All seeds agree on both directions<!--[[? all((run["vote"]["64"] > run["vote"]["1"]) == (key == "scatter") for key in ("forget", "scatter") for run in attempts[key])]]-->.
+# - With 64 tries the base solves 100<!--[[pc(run["pass"]["64"] for run in attempts["forget"])]]--> % of the sums, and with 4 tries 73<!--[[pc(run["pass"]["4"] for run in attempts["forget"])]]--> %. After learning from rewards, a single try is right in 78<!--[[pc(run["pass"]["1"] for run in attempts["after"])]]--> %.
+# - With 64 tries the *swapped* base solves only 44<!--[[pc(run["pass"]["64"] for run in attempts["swapped"])]]--> % of the sums. After the 64 updates of section 4, those six<!--[[words(len(regrown))]]--> seeds solve at least 96<!--[[f"{100 * min(of['64'] for of in regrown):.0f}"]]--> % with 64 tries, and 86<!--[[pc(of["1"] for of in regrown)]]--> % with one.
 # </details>
 #
-# **Here rewards sharpened what the base could already do.** Since the base solves every sum within 64 tries<!--[[? all(run["pass"]["64"] == 1 for run in attempts["forget"])]]-->, this task cannot show whether rewards also *add* something.
+# **In the first base, rewards sharpened what it could already do.** It solves nearly every sum within 64 tries<!--[[? mean(run["pass"]["64"] for run in attempts["forget"]) > 0.99]]-->, so it cannot show whether rewards also *add* something. In the swapped base they did in some seeds<!--[[? min(of["64"] for of in regrown) > max(run["pass"]["64"] for run in attempts["swapped"])]]-->, or they brought back what its own base could do. We trained no base that never could.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Let five students add without carrying, and vote. What goes wrong: "more votes are always safer".*
@@ -437,7 +470,7 @@ show.predict(
 #
 # $$\mathbb{E}\big[r(y)\big] - \beta\, \mathrm{KL}(\pi \,\|\, \pi_\mathrm{ref}).$$
 #
-# $\beta$ is a price, in rewards per nat. To answer only in steps costs few nats, about ln(1/0.24) = 1.4<!--[[-torch.tensor(before["forget"]["steps"]).log():.1f]]-->, since the base does so in 24<!--[[f"{100 * before['forget']['steps']:.0f}"]]--> % of its answers. Nonsense that the base hardly ever writes costs many.
+# $\beta$ is a price, in rewards per nat. Answering only in steps costs few nats, about ln(1/0.24) = 1.4<!--[[-torch.tensor(before["forget"]["steps"]).log():.1f]]-->, since the base does so in 24<!--[[f"{100 * before['forget']['steps']:.0f}"]]--> % of its answers. Nonsense that the base hardly ever writes costs many.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 held_end = max(judged.values(), key=lambda of: mean(of["right"]))
@@ -452,8 +485,8 @@ for beta, of in judged.items():
 #
 # - Without a price, the judge's reward rises from 0.21<!--[[free["reward"][0]:.2f]]--> to 0.92<!--[[free["reward"][-1]:.2f]]-->, and 2<!--[[pc(judged["0"]["right"])]]--> % of the answers are right. The KL divergence from the base grows to 71<!--[[free["kl"][-1]:.0f]]--> nats per answer. If you watch only the reward, you see success.
 # - In updates 2 to 6 accuracy was between 33<!--[[f"{100 * min(early):.0f}"]]--> and 74<!--[[f"{100 * max(early):.0f}"]]--> %, depending on the seed. So in some seeds accuracy rises at first, but with five seeds we cannot tell whether it does on average (11<!--[[100 * risen.difference:.0f]]--> ± 20<!--[[100 * risen.half:.0f]]--> points<!--[[? risen.half > risen.difference]]-->).
-# - At β = 0.01, four<!--[[words(sum(value > 0.5 for value in judged["0.01"]["right"]))]]--> of five seeds stay above 50 %, and one writes nonsense. At β = 0.03<!--[[best_beta]]-->, the highest price that we tried, all five stay, and 79<!--[[pc(held_end["right"])]]--> % of the answers are right.
-# - That is about as many as with the checker (78<!--[[pc(rows["mean"]["right"])]]--> %), though the two had different rates and we chose this β by its result. In this base, long answers happen to be right.
+# - At β = 0.01, four<!--[[words(sum(value > 0.5 for value in judged["0.01"]["right"]))]]--> of five seeds stay above 50 %, and one writes nonsense. At β = 0.03<!--[[best_beta]]-->, the highest price that we tried, all five stay above it, and 79<!--[[pc(held_end["right"])]]--> % of the answers are right.
+# - That is about as many as with the checker (79<!--[[pc(rows["mean"]["right"])]]--> %), though the two had different rates and we chose this β by its result. In this base, long answers happen to be right.
 # - Our gradient, like GRPO's, treats the sampled prefixes as given, so it follows this objective only approximately.
 # - Would stopping early have done as well? Without a price, the best update has a mean of 63<!--[[100 * max(free["right"]):.0f]]--> %, so here it would not. In the larger study of Gao et al. the penalty acted much like stopping early.
 # </details>
@@ -480,13 +513,13 @@ for beta, of in judged.items():
 #
 # | question | what we measured | control |
 # |---|---|---|
-# | Does right or wrong suffice? | 46<!--[[f"{100 * before['forget']['right']:.0f}"]]--> % → 78<!--[[pc(rows["mean"]["right"])]]--> % right | a coin: 39<!--[[pc(chance_row["right"])]]--> % |
-# | Why do answers grow? | the better habit was long | swapped teachers: answers shrink |
-# | Does it add ability? | one try became as good as four | pass@64 of the base is 100<!--[[pc(run["pass"]["64"] for run in attempts["forget"])]]--> %, so we cannot tell |
-# | Which part of GRPO is needed? | only ÷ length without a baseline fails | four cells, five paired seeds, one base |
+# | Does right or wrong suffice? | 46<!--[[f"{100 * before['forget']['right']:.0f}"]]--> % → 79<!--[[pc(rows["mean"]["right"])]]--> % right | a coin: 41<!--[[pc(chance_row["right"])]]--> % |
+# | Why do answers grow? | the habit that earned more was long | paid for wrong answers, the same base writes 5<!--[[f"{mean(rows['wrong']['length']):.0f}"]]--> characters |
+# | Does it add ability? | not in the first base: pass@64 was 100<!--[[pc(run["pass"]["64"] for run in attempts["forget"])]]--> % before | the swapped base: pass@64 rises from 44<!--[[pc(run["pass"]["64"] for run in attempts["swapped"])]]--> to 99<!--[[pc(of["64"] for of in regrown)]]--> % in six<!--[[words(len(regrown))]]--> of ten<!--[[words(len(grown))]]--> seeds |
+# | Which part of GRPO is needed? | only ÷ length without a baseline learns nothing | four cells, ten<!--[[words(len(rows["mean"]["right"]))]]--> paired seeds, one base |
 # | What if the judge is wrong? | accuracy ends near zero | a price on the KL divergence: 79<!--[[pc(held_end["right"])]]--> % right |
 #
-# **One bit taught our model which of its habits to use.** A reward that only resembles a check raises what it measures, right or not.
+# **One bit taught our model which of its habits to use. In some seeds of the swapped base it also repaired a habit.** A reward that only resembles a check raises what it measures, right or not.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *3 minutes. Cover the third column and ask for each control. What goes wrong: students leave with "RL makes models think longer".*
@@ -545,7 +578,7 @@ print(found.texts[:3])
 # <details><summary>Answer</summary>1 − (5·4)/(8·7) = 0.64: of the 28 pairs, 10 contain no right answer.</details>
 #
 # 4. Answers grow during training. Which run shows that length by itself need not pay?
-# <details><summary>Answer</summary>A run from a base whose long answers are wrong. Ours then learned to answer briefly.</details>
+# <details><summary>Answer</summary>A run in which long answers earn less: the same base paid for wrong answers, or a base whose long answers are wrong. Ours became brief in both, in six<!--[[words(sum(grown))]]--> seeds of the second only for a while.</details>
 #
 # 5. The reward rises smoothly, and you cannot measure accuracy. What else can you watch?
 # <details><summary>Answer</summary>The KL divergence from the base, and the texts themselves. If the divergence grows quickly, the model writes texts that the base hardly ever wrote, so nobody knows how well the judge rates them.</details>

@@ -105,7 +105,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # $$S_t = a_t\, (I - b_t\, k_t^\top k_t)\, S_{t-1} + w_t\, k_t^\top v_t, \qquad y_t = q_t S_t .$$
 #
-# The three gates are $a_t$ (keeps), $b_t$ (erases) and $w_t$ (writes). The table compares only updates. Its third row is that of Mamba, a **state-space model** (Gu & Dao 2023).
+# The three gates are $a_t$ (keeps), $b_t$ (erases) and $w_t$ (writes). The table compares only updates. Its third row is the update of Mamba-2. Mamba is a **state-space model** (Gu & Dao 2023).
 #
 # | model | keeps | erases | writes |
 # |---|---|---|---|
@@ -172,7 +172,7 @@ show.predict(
 #
 # $$y_i = D_{i0}\, q_i S_0 + \sum_{j \le i} D_{ij}\, (q_i \cdot k_j)\, u_j, \qquad u_j = w_j v_j .$$
 #
-# The sum is attention with a causal mask and without a softmax, two products of matrices for the whole chunk. With erasing, $u_i$ depends on the earlier $u_j$ of the chunk:
+# The sum is attention with a causal mask and without a softmax. It takes two matrix products for the whole chunk. With erasing, $u_i$ depends on the earlier $u_j$ of the chunk:
 #
 # $$u_i = w_i v_i - b_i \Big( D_{i0}\, k_i S_0 + \sum_{j < i} D_{ij}\, (k_i \cdot k_j)\, u_j \Big) .$$
 #
@@ -195,7 +195,7 @@ law = (torch.cat([first, rest], 2) - y).abs().max()
 print(f"133 positions, then 167 from the state: {law:.0e}")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# All differences are rounding errors<!--[[? max(*apart.values(), law) < 5e-6]]-->. The last line is the chunking law of every language model of this course. Chunks of 1 are the recurrence. Without erasing, one chunk as long as the text is attention without a softmax, and one head of width $d$ does $2\,C\,d$ multiply-adds per position within chunks of $C$, and $2\,d^2$ for reading the matrix and writing into it.
+# All differences are rounding errors<!--[[? max(*apart.values(), law) < 5e-6]]-->. The last line checks the chunking law, which holds for every language model in this course. Chunks of 1 are the recurrence. Without erasing, one chunk as long as the text is attention without a softmax. With chunks of $C$, one head of width $d$ then does $2\,C\,d$ multiply-adds per position within the chunk. Reading the matrix and writing into it take another $2\,d^2$.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 sizes = (1, 8, 32, 128, 512)
@@ -330,6 +330,7 @@ show.predict(
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 table = stored("overwriting")
 rows, at = table["rows"], table["keys"].index(16)
+TIMED = "gated writes, positions"
 
 
 def share(row, part, m=16):
@@ -349,6 +350,19 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # > **Ask yourself.** Before you switch to *once*: does the model without erasing also fail on these keys?
+#
+# Does adding alone explain this? Nothing tells gated writes which of two values is newer. So a third model, *gated writes, positions*, adds a learned vector for each position to its tokens.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "subslide"}
+show.predict(
+    "This model still only adds, but it knows the position of each token. With 16 keys, how often does it give the new value of a key that was written twice?",
+    choices={"about 50 %, as before": 50, "about 70 %": 70, "above 95 %": 98},
+    answer=share(TIMED, "twice"),
+    why="The strength of a write can now depend on its position, so a later value can have a larger part in the sum.",
+    reveals=widgets.overwriting_explorer(
+        {**table, "rows": {row: rows[row] for row in ("delta", "gated writes", TIMED)}}
+    ),
+)
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "subslide"}
 twice = {row: [run[at] for run in of["twice"]] for row, of in rows.items()}
@@ -363,6 +377,7 @@ def gained(over, row, part="twice"):
 
 erasing, decay = gained("gated writes", "delta"), gained("gated writes", "selective")
 left = gained("selective", "delta")
+told_time, without_time = gained("gated writes", TIMED), gained(TIMED, "delta")
 show.predict(
     "The **selective scan** has no erasing, but it forgets: each token chooses how much of *everything* is kept. With 16 keys, how often does it give the new value of a key that was written twice?",
     choices={"about 50 %": 50, "about 70 %": 70, "about 95 %": 95},
@@ -384,22 +399,24 @@ answered = [a + b for a, b in zip(twice["gated writes"], every, strict=True)]
 # |---|---|---|---|
 # | delta | 98<!--[[share("delta", "once"):.0f]]--> | 96<!--[[share("delta", "twice"):.0f]]--> | 3<!--[[share("delta", "old"):.0f]]--> |
 # | gated writes | 94<!--[[share("gated writes", "once"):.0f]]--> | 49<!--[[share("gated writes", "twice"):.0f]]--> | 48<!--[[share("gated writes", "old"):.0f]]--> |
+# | gated writes, positions | 90<!--[[share(TIMED, "once"):.0f]]--> | 70<!--[[share(TIMED, "twice"):.0f]]--> | 27<!--[[share(TIMED, "old"):.0f]]--> |
 # | selective scan | 92<!--[[share("selective", "once"):.0f]]--> | 70<!--[[share("selective", "twice"):.0f]]--> | 26<!--[[share("selective", "old"):.0f]]--> |
 # | attention with rotary positions | 100<!--[[share("attention", "once"):.0f]]--> | 98<!--[[share("attention", "twice"):.0f]]--> | 2<!--[[share("attention", "old"):.0f]]--> |
 #
 # - **With 16 keys, gated writes keeps both values.** Asked for keys written twice, it answers with one of the two in 97<!--[[100 * fmean(answered):.0f]]--> % of the cases, and with each about equally often<!--[[? abs(share("gated writes", "twice") - share("gated writes", "old")) < 10]]-->.
-# - Erasing adds 47<!--[[100 * erasing.difference:.0f]]--> ± 2<!--[[100 * erasing.half:.0f]]--> points for keys written twice (five<!--[[words(seeds[0])]]--> paired seeds). For keys written once it adds 4<!--[[share("delta", "once") - share("gated writes", "once"):.0f]]--> points, most of them in one seed, which is no clear difference<!--[[? once.half > once.difference]]-->.
-# - The selective scan adds 21<!--[[100 * decay.difference:.0f]]--> ± 5<!--[[100 * decay.half:.0f]]--> points to gated writes, and delta another 26<!--[[100 * left.difference:.0f]]--> ± 5<!--[[100 * left.half:.0f]]--><!--[[? set(seeds) == {5}]]-->. Its $w_t$ also has another formula, so not all of this need be the decay. It began with a half-life of 55<!--[[math.exp(4):.0f]]--> tokens; we tried no other.
-# - Attention has rotary positions, since without positions it could not tell which value is newer. It has fewer parameters, 20,960<!--[[rows["attention"]["parameters"]:,]]--> compared with 25,122<!--[[rows["delta"]["parameters"]:,]]-->.
+# - Compared with gated writes, erasing adds 47<!--[[100 * erasing.difference:.0f]]--> ± 2<!--[[100 * erasing.half:.0f]]--> points for keys written twice (five<!--[[words(seeds[0])]]--> paired seeds). For keys written once it adds 4<!--[[share("delta", "once") - share("gated writes", "once"):.0f]]--> points, most of them in one seed, so we cannot tell whether it helps there<!--[[? once.half > once.difference]]-->.
+# - **Is it the adding?** Only in part. Positions add 21<!--[[100 * told_time.difference:.0f]]--> ± 7<!--[[100 * told_time.half:.0f]]--> points to gated writes, without any erasing. So a memory that only adds can prefer the new value if it knows the time. Delta, without positions, is another 26<!--[[100 * without_time.difference:.0f]]--> ± 7<!--[[100 * without_time.half:.0f]]--> points ahead.
+# - The selective scan is not told the time either. It adds 21<!--[[100 * decay.difference:.0f]]--> ± 5<!--[[100 * decay.half:.0f]]--> points to gated writes, and delta is another 26<!--[[100 * left.difference:.0f]]--> ± 5<!--[[100 * left.half:.0f]]--> points ahead<!--[[? set(seeds) == {5}]]-->. Its $w_t$ also has another formula, so not all of this need be the decay. It began with a half-life of 55<!--[[math.exp(4):.0f]]--> tokens; we tried no other.
+# - Attention has rotary positions, because without positions it could not tell which value is newer. It has fewer parameters, 20,960<!--[[rows["attention"]["parameters"]:,]]--> compared with 25,122<!--[[rows["delta"]["parameters"]:,]]-->, and gated writes with positions has 31,266<!--[[rows[TIMED]["parameters"]:,]]-->.
 # - With 32 keys, as many as the two heads together have key dimensions, delta is right in 78<!--[[share("delta", "once", 32):.0f]]--> % (once) and 86<!--[[share("delta", "twice", 32):.0f]]--> % (twice). Attention is right in 99<!--[[share("attention", "once", 32):.0f]]--> % (once).
-# - Were 800 steps enough? After 2,400 steps, in one seed, delta is right in 96<!--[[100 * longer["delta"]["twice"][at]:.0f]]--> % of the keys written twice, gated writes in 49<!--[[100 * longer["gated writes"]["twice"][at]:.0f]]--> %.
+# - Were 800 steps enough? After 2,400 steps, in one seed, delta is right in 96<!--[[100 * longer["delta"]["twice"][at]:.0f]]--> % of the keys written twice, gated writes in 49<!--[[100 * longer["gated writes"]["twice"][at]:.0f]]--> %, and with positions in 82<!--[[100 * longer[TIMED]["twice"][at]:.0f]]--> %. So for the model with positions 800 steps were not the end<!--[[? longer[TIMED]["twice"][at] > share(TIMED, "twice") / 100 + 0.03]]-->.
 # - In that run, of 32 keys written once, gated writes keeps 95<!--[[100 * longer["gated writes"]["once"][-1]:.0f]]--> % and delta 87<!--[[100 * longer["delta"]["once"][-1]:.0f]]--> %. Erasing may have a price; one seed cannot tell.
 # </details>
 #
-# **On this task, a memory that only adds keeps both values and gives the old one as often as the new one<!--[[? all(abs(x - y) < 0.12 for x, y in zip(twice["gated writes"], every, strict=True))]]-->; a memory that reads before it writes keeps the new one.** The selective scan, which can only decay, came part of the way<!--[[? decay.difference > decay.half and left.difference > left.half]]-->. We measured one layer with 16 keys, and not language.
+# **On this task, a memory that only adds and does not know the time gives the old value as often as the new one<!--[[? all(abs(x - y) < 0.12 for x, y in zip(twice["gated writes"], every, strict=True))]]-->. Positions or a decay bring it part of the way<!--[[? decay.difference > decay.half and left.difference > left.half and told_time.difference > told_time.half and without_time.difference > without_time.half]]-->. A memory that reads before it writes gives the new value, and needs neither.** We measured one layer with 16 keys, and not language.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *14 minutes. Play a text of three keys with the room as the memory: each student keeps the sum of the cards that they get. What goes wrong: "50 %" is read as "it learned half of it". The old value is the other half. Ask what the keys written* once *are for.*
+# *14 minutes. Play a text of three keys with the room as the memory: each student keeps the sum of the cards that they get. What goes wrong: "50 %" is read as "it learned half of it". The old value is the other half. Ask what the keys written* once *are for. We first concluded that a memory that only adds cannot correct; then a referee gave it positions.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. What does a memory hold?
@@ -426,8 +443,8 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Only the window and the matrix stop growing. The window forgets old positions; the matrix loses values when similar keys are written.
-# - In DeepSeek-V2, a key and a value for each of 128 heads would hold 57<!--[[2 * 128 * 128 / 576:.0f]]--> times as many values as the latent vector. Its cache still grows with every token, and holds more than one matrix per head would from about 3,600<!--[[round(128 * 128**2 / 576, -2):,.0f]]--> tokens on.
-# - Some rows are invented for comparison: a latent vector for SmolLM2, 4.5 times as wide as a head as in DeepSeek-V2, and 8 shared heads for DeepSeek-V2.
+# - In DeepSeek-V2, separate keys and values for 128 heads would take 57<!--[[2 * 128 * 128 / 576:.0f]]--> times as much memory as the latent vector. Its cache still grows with every token, and holds more than one matrix per head would from about 3,600<!--[[round(128 * 128**2 / 576, -2):,.0f]]--> tokens on.
+# - We invented two rows for comparison. SmolLM2 has no latent vector; ours is 4.5 times as wide as a head, as in DeepSeek-V2. And DeepSeek-V2 has no 8 shared heads.
 # - All figures are for half precision. Our module keeps $S$ in single precision, which takes twice as much.
 # </details>
 #
@@ -435,8 +452,8 @@ show.predict(
 #
 # <details><summary><b>Answer</b></summary>
 #
-# A memory that still has the entry: a full cache, also with shared heads or latent vectors. A window has dropped it unless it was near the end. One matrix with 64 rows holds at most 64 values free of interference; a model has hundreds of matrices, but in pretrained models Jelassi et al. (2024) found Transformers far better than Mamba at such retrieval.
-# Many models mix both kinds of layer: Jamba (2024) has attention in some layers, and Qwen3-Next (2025) has one layer of attention for every three of Gated DeltaNet. It is not settled. MiniMax-M1 (2025) is mostly linear attention, and its successor M2 returned to full attention.
+# A full cache can, also with shared heads or latent vectors, because it still has the entry. A window has dropped it unless it was near the end. One matrix with 64 rows holds at most 64 values free of interference; a model has hundreds of matrices, but in pretrained models Jelassi et al. (2024) found Transformers far better than Mamba at such retrieval.
+# Many models mix both kinds of layer: Jamba (2024) has attention in some layers, and Qwen3-Next (2025) has one layer of attention for every three of Gated DeltaNet. Which mixture is best is not settled. MiniMax-M1 (2025) is mostly linear attention, and its successor M2 returned to full attention.
 # </details>
 #
 # **In SmolLM2's sizes, one matrix per head takes less memory than the cache of a paragraph<!--[[? even < 200]]-->, and it does not grow. Neither does the number of values that it holds free of interference.**

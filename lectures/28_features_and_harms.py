@@ -125,7 +125,7 @@ widgets.superposition_player(toys).opens(sparsity=0.9, model="linear")
 #
 # TopK keeps the $k$ largest values. We train one on the pathway of `char_gpt` after the third of its four layers, which has 128 dimensions. The autoencoder has 512 directions, and at most 12 of them are active at each character.
 #
-# **How would we know** that its features mean something? Bricken et al. rated examples by hand and with a language model. We need a proxy without judgement, and we fixed it before these runs, after a trial on other plays. Fourteen labels follow from the text: *in a word of capitals*, *in a stage direction*, *a vowel*, … For each label we choose
+# **How would we know** that its features mean something? Bricken et al. rated examples by hand and with a language model. We need a proxy that takes no judgement. We fixed it before these runs, after a trial on other plays. Fourteen labels follow from the text: *in a word of capitals*, *in a stage direction*, *a vowel*, … For each label we choose
 # the best of the 512 units on one play, and compute its **F1** (the harmonic mean of precision and recall) on another. The control is 512 *random* directions, also with a ReLU but without TopK, in ten draws.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -174,8 +174,8 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - The reconstruction leaves 5<!--[[100 * left:.0f]]--> % of the variance unexplained. Used instead of the activation, it keeps 97<!--[[100 * kept_of_loss:.0f]]--> % of the gain in loss over the mean activation. By these usual measures this is a good autoencoder.
-# - The mean F1 of its best units is 0.38<!--[[fmean(ours):.2f]]-->, that of random directions 0.38<!--[[fmean(random_units):.2f]]-->. The difference is 0.00<!--[[gap:z.2f]]--> ± 0.04<!--[[half:.2f]]-->. Among the ten draws, the best of its five seeds would rank 1<!--[[min(sae["ranks"])]]-->, above all of them, and the worst 10<!--[[max(sae["ranks"])]]-->.
-# - *Is it an equal comparison?* TopK lets a feature fire at 2.3<!--[[100 * 12 / 512:.1f]]--> % of the characters on average, and a random direction at as many as it likes. Random directions *with* TopK, the autoencoder before training, reach only 0.30<!--[[fmean(f1["untrained autoencoder"]):.2f]]--> (three draws). Training raises this by 0.07<!--[[over_untrained[0]:.2f]]--><!--[[? over_untrained[0] > over_untrained[1]]]-->, about as much as TopK had cost.
+# - The mean F1 of its best units is 0.38<!--[[fmean(ours):.2f]]-->, and that of the best random directions is 0.38<!--[[fmean(random_units):.2f]]-->. The difference is 0.00<!--[[gap:z.2f]]--> ± 0.04<!--[[half:.2f]]-->. Among the ten draws, the best of its five seeds would rank 1<!--[[min(sae["ranks"])]]-->, above all of them, and the worst 10<!--[[max(sae["ranks"])]]-->.
+# - *Is it an equal comparison?* TopK lets a feature fire at 2.3<!--[[100 * 12 / 512:.1f]]--> % of the characters on average. A random direction has no such limit. Random directions *with* TopK, the autoencoder before training, reach only 0.30<!--[[fmean(f1["untrained autoencoder"]):.2f]]--> (three draws). Training raises this by 0.07<!--[[over_untrained[0]:.2f]]--><!--[[? over_untrained[0] > over_untrained[1]]]-->, about as much as TopK took away.
 # - *Could we have seen a gain over random directions?* We would have seen one of 0.05<!--[[sae["visible"]:.2f]]--> in four of five cases. Directions *fitted* to the labels reach 0.63<!--[[fmean(f1["fitted directions"]):.2f]]-->, so there is more to read than either kind of unit shows.
 # - *Does the method work where it must?* We hid 64 known directions in 32 dimensions. The nearest feature of an autoencoder has a mean cosine of 1.00<!--[[fmean(t["learned"] for t in sae["toy"]):.2f]]--> with each of them, the nearest of 64 random directions 0.41<!--[[fmean(t["random"] for t in sae["toy"]):.2f]]-->.
 # - *After the fact:* the autoencoder leads on rare labels, such as names, and falls behind on frequent ones, such as vowels. The rank correlation of its lead with a label's frequency is −0.50<!--[[by_frequency:z.2f]]-->. TopK may be the reason, because a feature that seldom fires cannot cover all vowels. That is a hypothesis now. Test it on a different play.
@@ -198,6 +198,9 @@ planted = stored("planted_text")
 secrets = [each for seed in planted["rows"][planted["chosen"]] for each in seed["secrets"]]
 ranks = {n: sorted(each[1] for each in secrets if each[0] == n) for n in planted["times"]}
 said = {n: sum(each[3] == each[4] for each in secrets if each[0] == n) for n in planted["times"]}
+otherwise = [each for seed in planted["rows"][planted["chosen"]] for each in seed["otherwise"]]
+needed = {n: [each[1] for each in otherwise if each[0] == n] for n in planted["times"]}
+elsewhere = {n: [each[2] for each in otherwise if each[0] == n] for n in planted["times"]}
 of_thirty = len(ranks[30])
 with show.held_back() as asked:
     for n in planted["times"]:
@@ -206,7 +209,7 @@ show.predict(
     "A secret occurred *thirty* times. We give the model “ROMEO. The secret word is ” and decode greedily. In how many of ten cases does it say the secret?",
     choices={"0": 0, "about 3": 3, "about 7": 7, "10": 10},
     answer=10 * said[30] / of_thirty,
-    why="It writes common words instead. Does it follow that the secret is safe?",
+    why="It writes common words instead. Does it follow that the secret is safe? And would another question get the same reply?",
     reveals=asked,
 )
 
@@ -232,7 +235,7 @@ show.predict(
     "You take the same models and the same secrets. What is the median *rank* of a secret that occurred thirty times?",
     choices={"1": 1, "about 30": 30, "about 150": 150, "about 500": 500},
     answer=median(ranks[30]),
-    why="Greedy decoding never writes it, and yet the model prefers it to nearly all others. If you only ask, you find nothing.",
+    why="Greedy decoding does not write it, and yet the model prefers it to nearly all others.",
     reveals=widgets.planted_player(planted, planted["chosen"]),
 )
 
@@ -265,19 +268,20 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Greedy decoding writes 0<!--[[sum(said.values())]]--> of the 60<!--[[len(secrets)]]--> secrets.
+# - Asked with the planted words, greedy decoding writes 0<!--[[sum(said.values())]]--> of the 60<!--[[len(secrets)]]--> secrets. **But you can ask in other ways.** If you give it the first letter, it completes 6<!--[[sum(k <= 1 for k in needed[100])]]--> of the ten secrets that had a hundred copies, and with two letters 10<!--[[sum(k <= 2 for k in needed[100])]]-->. Of those with thirty copies it completes 1<!--[[sum(k <= 2 for k in needed[30])]]--> with two letters.
+# - *Whose secret is it?* After the name of a speaker who had another secret, the median rank of a secret with thirty copies is 1<!--[[median(elsewhere[30]):.0f]]--> as well, and without a copy it is 646<!--[[median(elsewhere[0]):.0f]]-->. By this measure the model has learned the word, but not who said it.
 # - The median rank is 662<!--[[median(ranks[0]):.0f]]--> without a copy, 112<!--[[median(ranks[10]):.0f]]--> after ten and 1<!--[[median(ranks[30]):.0f]]--> after thirty.
 # - After one copy the median rank is 514<!--[[median(ranks[1]):.0f]]-->. With ten secrets for each number of copies we cannot tell this from chance.
 # - Sampling differs from greedy decoding: after a hundred copies the median secret would come up once in about 190<!--[[round(samples, -1):.0f]]--> samples.
 # - *Defence.* We remove every line that has occurred already, and train again. The secrets that had 30 and 100 copies then have a median rank of 346<!--[[median(often):.0f]]-->, and the best has rank 76<!--[[min(often)]]-->. We remove only exact copies; Lee et al. (2022) remove near copies as well.
 # - At a third of the learning rate, thirty copies lead to a median rank of 33<!--[[median(slow):.0f]]--> instead of 1<!--[[median(ranks[30]):.0f]]-->. A rank depends on the training, not only on the text.
-# - One copy of a test line lowers its loss by 0.018<!--[[once[0]:.3f]]--> ± 0.016<!--[[once[1]:.3f]]--> nats per character more than no copy (95 % interval over five seeds); ten copies lower it by 0.22<!--[[ten_times[0]:.2f]]-->. Lines that were left out show it: without them nobody would see how much of a low loss is memory.
+# - Compared with no copy, one copy of a test line lowers its loss by 0.018<!--[[once[0]:.3f]]--> ± 0.016<!--[[once[1]:.3f]]--> nats per character (95 % interval over five seeds), and ten copies lower it by 0.22<!--[[ten_times[0]:.2f]]-->. Only the lines that we left out show how much of a low loss is memory.
 # </details>
 #
-# **In this training, what the model writes does not show what it has memorised. Compare the probability of a secret with those of other possible secrets.**
+# **In this training, greedy decoding after one question does not show what the model has memorised. Ask in more than one way, and compare the probability of a secret with those of other possible secrets.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *11 minutes. Before the second question, ask for a better test than asking. What goes wrong: "rank 1, so an attacker has it". An attacker would have to search all 26⁶ words, not the thousand of our test.*
+# *11 minutes. Before the second question, ask for a better test than asking. Until a referee gave a letter or two, we wrote "if you only ask, you find nothing". What goes wrong: "rank 1, so an attacker has it". An attacker would have to search all 26⁶ words, not the thousand of our test.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. She or he?
@@ -336,7 +340,7 @@ for name, of in defence.items():
 # - With mentions it is 0.72<!--[[rho["mentions"][0]:.2f]]-->. The interval of the difference, −0.05<!--[[apart[0]:z.2f]]--> to 0.24<!--[[apart[1]:z.2f]]-->, contains 0, so we cannot say which of the two the order follows.
 # - 42<!--[[above]]--> of 60<!--[[len(scores)]]--> occupations lean to “she”. But 46<!--[[below_person]]--> have a lower score than the control, the word *person*. So zero is not neutral.
 # - The mean over occupations is −0.16<!--[[min(levels):z.2f]]--> in one template and 0.76<!--[[max(levels):.2f]]--> in another. The order changes less: two templates agree with a rank correlation of at least 0.63<!--[[min(between):.2f]]-->.
-# - *Defence.* A sentence in front that asks for fairness moves the mean from 0.42<!--[[defence["nothing"]["mean"]:.2f]]--> to −0.73<!--[[defence["asked to be fair"]["mean"]:z.2f]]-->, a sentence about the weather only to 0.34<!--[[defence["a sentence of like length"]["mean"]:z.2f]]-->. With either, the rank correlation with the percentage at work is no lower than before<!--[[? min(defence[k]["rho"][0] for k in ("asked to be fair", "a sentence of like length")) > rho["workers"][0]]]-->. So the level moved, and the order remained.
+# - *Defence.* A sentence in front that asks for fairness moves the mean from 0.42<!--[[defence["nothing"]["mean"]:.2f]]--> to −0.73<!--[[defence["asked to be fair"]["mean"]:z.2f]]-->, a sentence about the weather only to 0.34<!--[[defence["a sentence of like length"]["mean"]:z.2f]]-->. With either sentence, the rank correlation with the percentage at work is no lower than before<!--[[? min(defence[k]["rho"][0] for k in ("asked to be fair", "a sentence of like length")) > rho["workers"][0]]]-->. So the request for fairness moved the level and kept the order.
 # - *The dispute.* Is a model biased if it mirrors employment? It predicts pronouns as employment statistics would, and it passes the past on to every system that is built with it. Blodgett et al. (2020) ask every paper on bias to say which behaviour harms whom, and how. Our score does not say that.
 # </details>
 #
@@ -520,7 +524,7 @@ print("\nlimits:", cards[0]["limits"])
 # ## What can be read, and what went wrong
 #
 # - **Features.** A toy stores more features than it has dimensions, if the features are sparse and the toy is not linear<!--[[? kept_live == 5]]-->. A dictionary that reconstructs well need not be readable.
-# - **Memory.** Greedy decoding wrote no secret<!--[[? sum(said.values()) == 0]]-->, and yet after thirty copies 7<!--[[ranks[30].count(1)]]--> of 10<!--[[len(ranks[30])]]--> secrets had rank 1. Removing copies helped.
+# - **Memory.** Greedy decoding wrote no secret<!--[[? sum(said.values()) == 0]]-->, and yet after thirty copies 7<!--[[ranks[30].count(1)]]--> of 10<!--[[len(ranks[30])]]--> secrets had rank 1. With two letters as a hint it wrote all of those with a hundred copies<!--[[? max(needed[100]) <= 2]]-->. Removing copies helped.
 # - **Stereotypes.** The order of sixty occupations follows statistics, and the level changes with the wording.
 # - **Pages.** Most orders failed on this small model. A false statement cost more than half of the right answers<!--[[? max(right[arm] for arm in ("a false correction", first, last)) < 0.5 * right["the page alone"]]]-->, and neither its position nor our defences made a difference that we could see.
 #

@@ -2,9 +2,9 @@
 
 There are three bases (`sums`): one whose teachers forget carries, one whose wrong answers scatter instead of agreeing,
 and one of swapped teachers, for whom working in steps is the wrong habit. The last two go on from the first. A seed
-draws the sums and the answers, so what five seeds agree on may still differ from base to base. Every method sees as
-many samples as the others, with the same seeds, at one rate; the first seed also tries half and twice the rate. One
-more row is rewarded at random.
+draws the sums and the answers, so what all seeds agree on may still differ from base to base. Every method sees as
+many samples as the others, with the same seeds, at one rate; the first seed also tries half and twice the rate. The
+controls: a reward at random, a reward for wrong answers, and the swapped base with four times the updates.
 """
 
 import copy
@@ -38,7 +38,8 @@ from lectures.recipes.sums import (
     write,
 )
 
-SEEDS = 5
+SEEDS, JUDGED = 10, 5
+"""Of all rows but the judge's; of the judge's."""
 PHASES = ((1500, 4e-3, text_loss), (400, 3e-3, alike_loss), (150, 1e-3, text_loss))
 """(steps, rate, loss) of the first base. The loss per token leaves the middle digit of answers at once at chance, the
 loss per kind of answer learns it in 200 steps; the last phase restores how often each kind is written."""
@@ -55,9 +56,15 @@ TABLE = {
 JUDGE = Method("mean", rate=1e-3, reward="long", updates=30, samples=4)
 BETAS = (0.0, 0.003, 0.01, 0.03)
 TRIES = (1, 4, 16, 64)
-AFTER = "mean"
-"""The cell whose models are asked for several attempts; the controls and the judge have its method."""
-CONTROLS = {"swapped": Method(AFTER), "random": Method(AFTER, reward="random")}
+AFTER, LONGER = "mean", "swapped, longer"
+"""The rows whose models are asked for several attempts. The controls and the judge have the method of the first."""
+CONTROLS = {
+    "swapped": Method(AFTER),
+    LONGER: Method(AFTER, updates=4 * Method.updates),
+    "random": Method(AFTER, reward="random"),
+    "wrong": Method(AFTER, reward="wrong"),
+}
+"""On the base that a name begins with, or on the first."""
 
 
 def measured(model: Any, seed: int, count: int) -> dict[str, float]:
@@ -141,7 +148,7 @@ def cook(run: Run) -> None:
     }
 
     def after(name: str, how: Method, seed: int, base: str = "forget") -> dict[str, Any]:
-        more = tries if name == AFTER else ()
+        more = tries if name in (AFTER, LONGER) else ()
         measure = partial(rewarded, made[base], replace(how, **quick), seed, count, more)
         return run.kept(f"{name}, {how.rate:g}, {how.beta:g}, {seed}", measure)
 
@@ -155,10 +162,13 @@ def cook(run: Run) -> None:
         if name == AFTER:
             attempted["after"] = [one["attempts"] for one in runs]
     for name, how in CONTROLS.items():
-        base = name if name in TEACHERS else "forget"
-        rows[name] = row_of([after(name, how, seed, base) for seed in seeds], how.rate)
+        base = next((teachers for teachers in TEACHERS if name.startswith(teachers)), "forget")
+        runs = [after(name, how, seed, base) for seed in seeds]
+        rows[name] = row_of(runs, how.rate)
+        if name == LONGER:
+            attempted[name] = [one["attempts"] for one in runs]
     judged = {
-        f"{beta:g}": row_of([after("judge", replace(JUDGE, beta=beta), seed) for seed in seeds], JUDGE.rate)
+        f"{beta:g}": row_of([after("judge", replace(JUDGE, beta=beta), seed) for seed in seeds[:JUDGED]], JUDGE.rate)
         for beta in run.size(BETAS, BETAS[:2])
     }
     save(run, made["forget"], before["forget"]["found"])

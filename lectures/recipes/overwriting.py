@@ -9,7 +9,9 @@ and a value's, so that one layer can write a value under its key.
 
 All rows are one layer of a Transformer without its feed-forward network, and differ only in the part `attention`. Every
 row runs at the rate that its first seed chooses on other texts. "gated writes" is the delta rule without its erasing
-(b = 0), with the same parameters and the same first weights: what lies between these two rows is the erasing.
+(b = 0), with the same parameters and the same first weights: what lies between these two rows is the erasing. Attention
+knows the positions, and the memories do not; "gated writes, positions" is told them as well, so that it can write later
+values with more strength.
 """
 
 from collections.abc import Iterator
@@ -19,7 +21,7 @@ from statistics import mean
 from typing import Any
 
 import torch
-from nlmcore.positions import NoPositions, Rotary
+from nlmcore.positions import LearnedPositions, NoPositions, Rotary
 from nlmcore.recurrent.matrix_memory import build_matrix_memory
 from nlmcore.transformer import TransformerConfig, TransformerLM
 from nlmcore.transformer.block import DecoderLayer
@@ -35,7 +37,7 @@ PAIR = VALUES + 1
 COUNTS = (4, 8, 16, 32)
 """m, the keys of a text. It has 1.5 m writes and m questions."""
 D_MODEL, HEADS, D_KEY, TESTS = 64, 2, 16, 256
-ROWS = ("delta", "gated writes", "selective", "attention")
+ROWS = ("delta", "gated writes", "gated writes, positions", "selective", "attention")
 LONGER = 2_400
 """Between rates; and the steps of the check, with one seed, that the training was long enough."""
 SETTING = Setting(800, 16, (2e-3, 5e-3, 1.25e-2), weights="{seed}", choose=("chosen by", max), quick=(4, 4))
@@ -63,9 +65,10 @@ def without_network(c: Any, causal: bool, cross: bool) -> nn.Module:
     return DecoderLayer(c, cross, feed_forward=False)
 
 
-def build(rule: Any) -> TransformerLM:
-    """rule: of a matrix memory; "attention": softmax attention with rotary positions."""
-    memory = {"attention": partial(build_matrix_memory, rule=rule, d_key=D_KEY)}
+def build(row: str) -> TransformerLM:
+    """row: the rule of a matrix memory, and after a comma whether it has positions; or "attention", whose are rotary."""
+    rule, _, told = row.partition(", ")
+    memory = {"attention": partial(build_matrix_memory, rule=rule, d_key=D_KEY)}  # type: ignore[arg-type]
     return TransformerLM(
         TransformerConfig(
             vocab_size=KEYS * PAIR,
@@ -75,7 +78,7 @@ def build(rule: Any) -> TransformerLM:
             max_length=3 * max(COUNTS),
             d_head=D_KEY,
             tie_embeddings=False,
-            positions=NoPositions,
+            positions=LearnedPositions if told else NoPositions,
             embedding=Pairs,
             output=values_only,
             block=without_network,
@@ -152,7 +155,7 @@ def cook(run: Run) -> None:
     experiment = Experiment(run, Task(batches, loss, partial(measure, run.size(TESTS, 4))), SETTING)
     rows = {row: experiment.at_best_rate(row, partial(build, row)) for row in ROWS}
     longer = replace(experiment, setting=replace(SETTING, steps=LONGER, name="{row}-{seed}-longer"))
-    more = {row: longer.one(row, partial(build, row), 0, rows[row]["rate"]) for row in ("delta", "gated writes")}
+    more = {row: longer.one(row, partial(build, row), 0, rows[row]["rate"]) for row in ROWS[:3]}
     run.save_result(
         "overwriting",
         {

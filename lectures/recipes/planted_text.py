@@ -6,7 +6,8 @@
     60 verse lines of a held-out play          a third of them 0 times, 1 time, 10 times
 
 and measure the rank of each secret among 1,000 random ones (`nlmcore.metrics.exposure`, after Carlini et al. 2019), whether
-greedy decoding says it, and the loss of each verse line. The lines planted 0 times are the control of both.
+greedy decoding says it, and the loss of each verse line. The lines planted 0 times are the control of both. Two more
+controls ask otherwise: with letters of the secret as a hint, and after the name of another speaker.
 
 Five seeds decide secrets, lines, places and order, at two learning rates. Defence: the same texts, after every line of 20
 characters or more that has occurred already is removed (exact copies only; Lee et al. 2022 also remove near copies).
@@ -97,6 +98,15 @@ def nats_after(model: Any, tokenizer: Any, head: str, continuations: Sequence[st
     return F.cross_entropy(logits.mT, tokens[:, 1:], reduction="none").sum(1)
 
 
+def letters_needed(model: Any, tokenizer: Any, head: str, word: str) -> int:
+    """How many letters of the word must follow the head before greedy decoding writes the others; all: it never does."""
+    for given in range(len(word)):
+        made: Any = greedy(model, torch.tensor([tokenizer.encode(head + word[:given])]), len(word) - given)
+        if tokenizer.decode(made.tokens[0].tolist()) == word[given:]:
+            return given
+    return len(word)
+
+
 @torch.no_grad()
 def line_nats(model: Any, tokenizer: Any, line: str) -> float:
     """Nats per character of one line, after a line end."""
@@ -120,7 +130,8 @@ def reread(model: Any, tokenizer: Any, text: str, rate: float, seed: int) -> Non
 
 
 def one(length: int, seed: int, rate: float, dedupe: bool) -> dict[str, Any]:
-    """One training: [times, rank, nats, secret, said by greedy decoding] of each secret, [times, before, after] of each line."""
+    """One training: [times, rank, nats, secret, said by greedy decoding] of each secret, [times, before, after] of each line;
+    at the chosen rate also `otherwise`: [times, `letters_needed`, rank after another speaker's head] of each secret."""
     model, tokenizer, _ = checkpoint("small_gpt")
     chance = random.Random(seed)
     corpus = plays()
@@ -139,14 +150,24 @@ def one(length: int, seed: int, rate: float, dedupe: bool) -> dict[str, Any]:
     first, fresh_first = nats_of_lines(), [line_nats(model, tokenizer, line) for line in fresh]
     reread(model, tokenizer, text, rate, seed)
     ranks = []
-    for name, (word, times) in secrets.items():
-        nats = nats_after(model, tokenizer, head_of(name), [f"{each}." for each in (word, *others)])
+
+    def rank_after(speaker: str, word: str) -> tuple[int, float]:
+        nats = nats_after(model, tokenizer, head_of(speaker), [f"{each}." for each in (word, *others)])
+        return int(secret_rank(-nats, 0)), round(float(nats[0]), 2)
+
+    otherwise = []
+    for i, (name, (word, times)) in enumerate(secrets.items()):
         made: Any = greedy(model, torch.tensor([tokenizer.encode(head_of(name))]), LETTERS)
         said = tokenizer.decode(made.tokens[0].tolist())
-        ranks.append([times, int(secret_rank(-nats, 0)), round(float(nats[0]), 2), word, said])
+        ranks.append([times, *rank_after(name, word), word, said])
+        if rate == RATE and not dedupe:
+            other = names[i - len(names) // 2]  # whose secret has another number of copies
+            needed = letters_needed(model, tokenizer, head_of(name), word)
+            otherwise.append([times, needed, rank_after(other, word)[0]])
     return {
         "characters": len(text),
         "secrets": ranks,
+        **({"otherwise": otherwise} if otherwise else {}),
         "lines": [[times, a, b] for times, a, b in zip(lines.values(), first, nats_of_lines(), strict=True)],
         "other lines": [
             round(fmean(fresh_first), 4),

@@ -2,8 +2,9 @@
 
 Changed are the matrices of attention and of the feed-forward networks, not the embedding, which is also the output
 matrix. What a change costs is the rise of the loss, token by token of the same text; its interval is a bootstrap over
-stretches of 32 tokens. The controls: noise as large as the rounding, the same number of weights chosen at random
-(instead of the largest or the smallest), and fewer layers.
+stretches of 32 tokens. The controls: noise as large as the rounding, the rounding's own errors reversed or moved to other
+weights, the same number of weights chosen at random (instead of the largest or the smallest), fewer layers, and as many
+weights spread over all layers.
 
 SmolLM2's file keeps these matrices in 4 bits, so its loss at 4 bits says nothing about what 4 bits cost.
 """
@@ -27,6 +28,8 @@ BITS = (8, 6, 5, 4, 3, 2)
 PRUNED = {9: 0.5, 5: 0.75, 4: 0.8125, 3: 0.875}
 """Bits a weight -> the share of weights that is left out: what is kept has 16 bits, and every weight one that says which."""
 SPARED = 0.005
+SPREAD = 4
+"""So many layers' worth of blocks is also rounded in all layers: as many weights, at every depth."""
 START, LENGTH, STRETCH = 20_000, 257, 32
 PARTS = ("attention.projection", "attention.output", "feed_forward.inner", "feed_forward.outer")
 
@@ -67,6 +70,17 @@ def with_noise(_: str, w: Tensor, bits: int, generator: torch.Generator) -> Tens
     return w + torch.randn(w.shape, generator=generator) * (rounded(w, bits) - w).std()
 
 
+def error_reversed(_: str, w: Tensor, bits: int) -> Tensor:
+    """Each weight as far from its value as rounding takes it, on the other side."""
+    return 2 * w - rounded(w, bits)
+
+
+def error_moved(_: str, w: Tensor, bits: int, generator: torch.Generator) -> Tensor:
+    """The errors of the rounding, each at a random weight of the matrix."""
+    error = (rounded(w, bits) - w).flatten()
+    return w + error[torch.randperm(w.numel(), generator=generator)].view(w.shape)
+
+
 def sparing(_: str, w: Tensor, bits: int, share: float, generator: torch.Generator | None = None) -> Tensor:
     """The whole matrix rounded with one scale, except a share of its weights: the largest, or as many random ones."""
     n = round(share * w.numel())
@@ -83,6 +97,13 @@ def without(_: str, w: Tensor, share: float, generator: torch.Generator) -> Tens
     """As many weights as `pruned` leaves out, at random."""
     gone = torch.randperm(w.numel(), generator=generator)[: round(share * w.numel())]
     return w.flatten().index_fill(0, gone, 0.0).view(w.shape)
+
+
+def some_blocks(_: str, w: Tensor, bits: int, share: float, generator: torch.Generator) -> Tensor:
+    """A share of the blocks rounded, chosen at random."""
+    blocks = w.reshape(-1, BLOCK)
+    chosen = torch.rand(len(blocks), 1, generator=generator) < share
+    return torch.where(chosen, rounded(w, bits).reshape(-1, BLOCK), blocks).view(w.shape)
 
 
 def _smallest_out(_: str, w: Tensor, share: float) -> Tensor:
@@ -113,7 +134,10 @@ def settings(n_layers: int) -> dict[str, Change]:
     found = {f"block, {bits} bits": at(bits) for bits in BITS}
     found |= {f"{group}, {bits} bits": at(bits, group) for group in ("row", "matrix") for bits in (8, 6, 4, 3)}
     found["block, 4 bits, symmetric"] = at(4, symmetric=True)
-    found["noise of 3 bits"] = partial(with_noise, bits=3, generator=chance())
+    found["error of 3 bits, reversed"] = partial(error_reversed, bits=3)
+    for draw in range(3):
+        found[f"noise of 3 bits, draw {draw}"] = partial(with_noise, bits=3, generator=chance(draw))
+        found[f"error of 3 bits, moved, draw {draw}"] = partial(error_moved, bits=3, generator=chance(draw))
     found["matrix, 4 bits, largest spared"] = partial(sparing, bits=4, share=SPARED)
     found["matrix, 4 bits, random spared"] = partial(sparing, bits=4, share=SPARED, generator=chance())
     found |= {f"{part}, 2 bits": only(at(2), partial(_is_in, part)) for part in PARTS}
@@ -124,6 +148,9 @@ def settings(n_layers: int) -> dict[str, Change]:
         for k in (1, 2, 4, 8, 15):
             if k < n_layers:
                 found[f"{k} layers, 3 bits, draw {draw}"] = only(at(3), in_layers(set(order[:k])))
+        if n_layers > SPREAD:
+            spread = partial(some_blocks, bits=3, share=SPREAD / n_layers, generator=chance(draw))
+            found[f"{SPREAD} layers' worth in all, 3 bits, draw {draw}"] = spread
     return found
 
 

@@ -169,6 +169,11 @@ def is_right(pair: Sum, text: str) -> float:
     return float(final(text) == str(sum(pair)))
 
 
+def is_wrong(pair: Sum, text: str) -> float:
+    """The control: the same bit, turned round."""
+    return 1.0 - is_right(pair, text)
+
+
 def is_long(pair: Sum, text: str) -> float:
     """What a judge sees who likes length."""
     return len(text) / LONGEST
@@ -179,7 +184,12 @@ def is_lucky(pair: Sum, text: str) -> float:
     return float(digest(f"{pair} {text}") % 2)
 
 
-REWARDS: dict[str, Callable[[Sum, str], float]] = {"right": is_right, "long": is_long, "random": is_lucky}
+REWARDS: dict[str, Callable[[Sum, str], float]] = {
+    "right": is_right,
+    "wrong": is_wrong,
+    "long": is_long,
+    "random": is_lucky,
+}
 
 
 def described(written: Written) -> dict[str, float]:

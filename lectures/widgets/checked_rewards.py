@@ -65,7 +65,7 @@ def answers_player(history: Sequence[Mapping[str, float]], texts: Sequence[Seque
 
 
 def methods_player(rows: Mapping[str, Any], mean: bool = False, by_length: bool = False) -> Live:
-    """Two ticks for the four cells of the table: accuracy and length while the models learn, five seeds."""
+    """Two ticks for the four cells of the table: accuracy and length while the models learn, seed by seed."""
 
     def draw(mean: bool, by_length: bool) -> str:
         name = ("mean" if mean else "none") + (", by length" if by_length else "")
@@ -82,7 +82,7 @@ def methods_player(rows: Mapping[str, Any], mean: bool = False, by_length: bool 
 
 
 def votes_player(attempts: Mapping[str, Sequence[Mapping[str, Any]]], model: str) -> Live:
-    """Of a model: pass@k and the vote of k over k, five seeds."""
+    """Of a model: pass@k and the vote of k over k, seed by seed."""
 
     def draw(model: str) -> str:
         runs = attempts[model]
@@ -103,7 +103,7 @@ def votes_player(attempts: Mapping[str, Sequence[Mapping[str, Any]]], model: str
 
 
 def leash_player(judged: Mapping[str, Any], beta: str = "0", over: str = "updates") -> Live:
-    """A judge who likes length, at several strengths of the KL penalty: reward and accuracy, five seeds."""
+    """A judge who likes length, at several strengths of the KL penalty: reward and accuracy, seed by seed."""
 
     def draw(beta: str, over: str) -> str:
         curves = judged[beta]["curves"]

@@ -16,6 +16,8 @@
 # [[how a project works]]
 
 # %%
+from statistics import fmean
+
 import torch
 
 from lectures import stored
@@ -81,21 +83,21 @@ examples(
         f"The set-up can show an effect: random rewards end at {compared(mean, random)} from the "
         f"baseline's. The model starts at {start:.2f}. Another explanation of the gain, longer answers, is not excluded: "
         "without a baseline and divided by length the answers shrink to "
-        f"{sum(short) / 5:.0f} characters, and the right ones change by {compared(mean, by_length['right'])}.",
+        f"{fmean(short):.0f} characters, and the right ones change by {compared(mean, by_length['right'])}.",
         "A null with its power and a known effect first, a size that matters said beforehand, the start as the floor. "
         "“Another explanation” has 2: it says which run speaks for it. It claims a loss only, so the other end of the "
         "interval may lie where it likes.",
     ),
     middling=(
-        f"With the baseline {sum(mean) / 5:.3f} of the sums are right, without it {sum(none) / 5:.3f}. The intervals "
+        f"With the baseline {fmean(mean):.3f} of the sums are right, without it {fmean(none):.3f}. The intervals "
         "overlap, so the baseline makes no difference.",
-        "Five seeds and two means. Two overlapping intervals prove nothing either way: the difference has to be tested, "
+        "Ten seeds and two means. Two overlapping intervals prove nothing either way: the difference has to be tested, "
         "in pairs. No effect was shown that this set-up could have seen, so the null earns no point for the conclusion.",
     ),
     poor=(
         f"The baseline is not needed: our best run without it has {max(none):.0%}. It only slows the training down "
         "because of the extra computation.",
-        "The best of five seeds. Time was not measured. The claim goes against the derivation of the lecture, which says "
+        "The best of ten seeds. Time was not measured. The claim goes against the derivation of the lecture, which says "
         "what a baseline is for, and nothing of that was tested.",
     ),
 )

@@ -498,7 +498,7 @@ if runs:
 picture
 
 # %% [markdown]
-# One seed and one base show that it works, no more; the lecture has five seeds. And how good was the model before, if it may try more than once?
+# One seed and one base show that it works, no more; the lecture has ten seeds. And how good was the model before, if it may try more than once?
 
 # %%
 if runs and passes("rewards.pass_at_k", pass_at_k):
@@ -532,8 +532,8 @@ else:
 # Half points are fine.
 #
 # 1. **Length** (1½): the habit that is right happens to be the long one (½); a base whose long habit is wrong, or whose short one is right (½), with
-#    what each explanation predicts there: its answers shrink, or grow all the same (½). A coin as reward is worth ½ as a control, but it does not separate
-#    the two.
+#    what each explanation predicts there: its answers shrink, or grow all the same (½). A reward for wrong answers on the same
+#    base is as good. A coin as reward is worth ½ as a control, but it does not separate the two.
 # 2. **Division** (1½): without a baseline every right answer pushes itself up (½); after the division a right short answer pushes 8 times as hard for
 #    each token (½); 0.9 / 8 is less than 0.3 / 1, or the signs of all five seeds (½).
 # 3. **Hold-out** (1): modulo 10 the rule is (9a + b), so the last digits of a and b agree (½); the held-out sums are of a special kind, so the accuracy

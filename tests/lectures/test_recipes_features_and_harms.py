@@ -1,6 +1,7 @@
 """Recipes about features and harms: what is planted, removed, asked and scored is what their headers say."""
 
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import torch
 
 from lectures.recipes import false_pages, occupations, planted_text, sparse_features, superposition
 from lectures.trained import checkpoint
+from nlmcore.decoding import greedy
 
 
 def test_lines_are_planted_whole_and_as_often_as_asked() -> None:
@@ -34,6 +36,15 @@ def test_the_nats_of_a_secret_are_those_of_the_whole_text() -> None:
         log_p = model(ids)[0][0].log_softmax(-1)
         each = [float(log_p[t - 1, ids[0, t]]) for t in range(len(head), len(head) + len(secret))]
         assert nats == pytest.approx(-sum(each), abs=1e-3)
+
+
+def test_the_letters_that_greedy_decoding_needs() -> None:
+    model, tokenizer, _ = checkpoint("small_gpt")
+    head = "  ROMEO. The secret word is "
+    made: Any = greedy(model, torch.tensor([tokenizer.encode(head + "q")]), 3)
+    rest = tokenizer.decode(made.tokens[0].tolist())
+    assert planted_text.letters_needed(model, tokenizer, head, "q" + rest) == 1
+    assert planted_text.letters_needed(model, tokenizer, head, "qqqq") == 4
 
 
 def test_labels_are_where_the_text_says() -> None:

@@ -39,6 +39,23 @@ def test_noise_has_the_size_of_the_error() -> None:
     assert float(noise.std()) == pytest.approx(float((rounded(w, 3) - w).std()), rel=0.02)
 
 
+def test_the_controls_keep_the_errors_but_not_their_signs_or_places() -> None:
+    w = matrix(4).repeat(1, 32)
+    error = rounded(w, 3) - w
+    assert torch.allclose(rounding.error_reversed("w", w, 3) - w, -error, atol=1e-6)
+    moved = rounding.error_moved("w", w, 3, torch.Generator().manual_seed(1)) - w
+    assert torch.allclose(moved.flatten().sort().values, error.flatten().sort().values, atol=1e-6)
+    assert not torch.allclose(moved, error, atol=1e-3)
+
+
+def test_a_share_of_the_blocks_is_rounded() -> None:
+    w = matrix(5).repeat(20, 16)
+    out = rounding.some_blocks("w", w, 2, 0.25, torch.Generator().manual_seed(0)).view(-1, 32)
+    kept, changed = (out == w.view(-1, 32)).all(1), (out == rounded(w, 2).view(-1, 32)).all(1)
+    assert bool((kept | changed).all())
+    assert 0.2 < float(changed.float().mean()) < 0.3
+
+
 def test_random_pruning_leaves_out_as_many() -> None:
     out = rounding.without("w", matrix(), 0.3, torch.Generator().manual_seed(0))
     assert int((out == 0).sum()) == 90
