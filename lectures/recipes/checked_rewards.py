@@ -4,7 +4,8 @@ There are three bases (`sums`): one whose teachers forget carries, one whose wro
 and one of swapped teachers, for whom working in steps is the wrong habit. The last two go on from the first. A seed
 draws the sums and the answers, so what all seeds agree on may still differ from base to base. Every method sees as
 many samples as the others, with the same seeds, at one rate; the first seed also tries half and twice the rate. The
-controls: a reward at random, a reward for wrong answers, and the swapped base with four times the updates.
+controls: a reward at random, a reward for wrong answers, the swapped base with four times the updates, and right
+answers that the base wrote, instead of the model's own.
 """
 
 import copy
@@ -63,6 +64,7 @@ CONTROLS = {
     LONGER: Method(AFTER, updates=4 * Method.updates),
     "random": Method(AFTER, reward="random"),
     "wrong": Method(AFTER, reward="wrong"),
+    "offline": Method("none", offline=True),
 }
 """On the base that a name begins with, or on the first."""
 

@@ -216,6 +216,8 @@ class Method:
     updates: int = 16
     questions: int = 8
     samples: int = 8
+    offline: bool = False
+    """Whether the answers are the base's, and not those of the model that learns."""
 
 
 def each_token(model: Any, answers: Answers) -> Tensor:
@@ -229,7 +231,7 @@ def learn(model: Any, base: Any, how: Method, seed: int) -> Iterator[tuple[dict[
     generator = torch.Generator().manual_seed(seed)
     chance = random.Random(seed)
     for _ in range(how.updates):
-        written = write(model, sums(chance, how.questions), how.samples, generator)
+        written = write(base if how.offline else model, sums(chance, how.questions), how.samples, generator)
         rewards = torch.tensor(list(map(REWARDS[how.reward], written.sums, written.texts)))
         groups = rewards.view(how.questions, how.samples)
         worth = group_advantages(groups).flatten() if how.advantage == "mean" else rewards
