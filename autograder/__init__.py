@@ -19,6 +19,7 @@
     pages         all HTML templates, and how the two small servers serve them
     check         what students import: from autograder.check import check, failing, passes
     mine          a student's library: functions that passed their checks, for later notebooks
+    parsons       the lines of a solution, to sort after a check that has failed
     assignments   for all: what lies where in `solutions/NAME/`, and which of it students get
     files, guard, reach, seal, temporary    for all: writing a file whole, parsing in a child with limits, what a file
                   imports, what must not change unseen, folders that disappear

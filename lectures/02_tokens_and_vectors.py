@@ -646,7 +646,7 @@ print("CBOW,  after ", *(f"{word:9}" for word, _ in bag.nearest("king", 5)))
 #
 # Can one model use the vectors of another? We train Bengio's network ([lecture 4](04_windows_and_convolutions.ipynb)) on only two
 # plays, 59,780<!--[[given["tokens"]:,]]--> tokens. We initialise its 2,000 embeddings in three ways: at *random*; with *MiniLM's* vectors of the same words,
-# reduced to 64 dimensions by principal component analysis (section 6); and with MiniLM's vectors *shuffled*, so that each word gets
+# reduced to 64 dimensions (section 6 says how); and with MiniLM's vectors *shuffled*, so that each word gets
 # the vector of a different one. The embeddings are then trained with the rest of the network, each version at its own best learning
 # rate.
 

@@ -210,6 +210,7 @@ GRADER = {
     "present": set(),
     "question": {"pages"},
     "check": {"mine", "question"},
+    "parsons": {"check", "question"},
     "mine": {"question"},
     "sandbox": {"question.alone", "question.closed", "question.outcome", "question.statements"},
     "preflight": set(),

@@ -24,6 +24,7 @@ _LECTURES = Path(str(lectures.__file__)).resolve().parent
 OURS = {
     "nlmcore": str(Path(str(nlmcore.__file__)).resolve().parent),
     "lectures/__init__.py": str(_LECTURES / "__init__.py"),
+    "lectures/again.py": str(_LECTURES / "again.py"),
     "lectures/predictions.py": str(_LECTURES / "predictions.py"),
     "lectures/show": str(_LECTURES / "show"),
 }

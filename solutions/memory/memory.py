@@ -682,7 +682,7 @@ else:
 # %% [markdown]
 # No. Gated writes answers with the new value in 50 % of these cases and with the old one in 49 %, so both are in the sum, and nearly every answer is one of
 # them. For keys written once it is right in 88 %. It has learned to store and to read, and it does not overwrite. In these runs nothing in the matrix says
-# which value is newer. (A memory that only adds does better once its tokens carry positions, as lecture 26 shows; it stays behind one that erases.)
+# which value is newer. (A memory that only adds does better once its tokens carry positions, as [lecture 26](../../lectures/26_memory_without_attention.ipynb) shows; it stays behind one that erases.)
 #
 # With b = 1 each write makes the reading of its own key exact. The correction has the direction of that key, so all keys with a component along it read
 # something else afterwards. With 4 keys in 16 dimensions these components are small and few; with 32 keys every value is moved 31 times at most. The error of erasing is

@@ -28,12 +28,11 @@ def test_final_losses(ran: dict, prose: str) -> None:
     assert sum(THEIRS[name]["parameters"] > 1.5 * THEIRS[VANILLA]["parameters"] for name in ran["below"]) == 3
 
 
-def test_the_rows_that_buy_their_loss(prose: str) -> None:
+def test_the_rows_that_buy_their_loss() -> None:
     bought = {
         row: THEIRS[row]["parameters"] for row in ("Switch Transformer", "Mixture of experts", "Product key memory")
     }
     assert [round(value / THEIRS[VANILLA]["parameters"]) for value in bought.values()] == [5, 3, 2]
-    assert "Switch Transformer (1,100 million parameters), mixture of experts (648) and product keys (421)" in prose
     assert list(bought.values()) == [1100, 648, 421]
     for name in ("GLU", "GeGLU", "ReGLU", "SwiGLU", "LiGLU"):
         assert all(THEIRS[name][key] == THEIRS[VANILLA][key] for key in ("parameters", "operations"))

@@ -55,7 +55,7 @@ def test_three_extracts_have_figures_of_stored_results(name: str) -> None:
     (source,) = (cell.source for cell in cells if "examples(" in cell.source and "import" not in cell.source)
     space: dict[str, object] = {"examples": lambda **given: space.update(made=given)}
     exec(
-        "from lectures import stored\nfrom lectures.projects import compared\n"
+        "from statistics import fmean\nfrom lectures import stored\nfrom lectures.projects import compared\n"
         "from lectures.recipes import tuned_layers\n" + source,
         space,
     )

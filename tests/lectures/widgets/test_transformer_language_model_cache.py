@@ -66,7 +66,7 @@ def test_it_draws_the_keys_and_weights_of_the_very_head(player: widgets.Live) ->
         assert f"<title>{weight:.3f}</title>" in picture
     assert "3 heads share these keys and values" in picture
     assert "8 read as they were" in picture
-    assert f"hold {2 * 2 * 2 * 9 * 2:,} numbers" in picture, "layers · (keys, values) · heads · words · d_head"
+    assert f"hold {2 * 2 * 2 * 9 * 2:,} values" in picture, "layers · (keys, values) · heads · words · d_head"
 
 
 def test_a_window_forgets_what_no_later_word_sees(player: widgets.Live) -> None:
