@@ -677,8 +677,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. What the heads of a language model read
 #
-# We return to SmolLM2, with its causal mask and its 30 layers of 9 heads. The picture below the prediction is the model itself. Rest on
-# one of its heads, and lines show what each token reads. They lead only to earlier tokens.
+# We return to SmolLM2, with its causal mask and its 30 layers of 9 heads.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 with torch.no_grad(), capture(writer) as tape:
@@ -713,18 +712,7 @@ show.predict(
         int(torch.stack([on_first.mean(), on_itself.mean(), before.mean()]).argmax())
     ],
     why="A softmax must put its weight somewhere. Xiao et al. (2024) explain the choice: the first token is the one that every token can see.",
-    reveals=[
-        widgets.living(
-            writer,
-            bytepairs,
-            sentence,
-            "The animal did not cross the street because it was too tired.",
-            "Paris is the capital of France, and Rome is the capital of",
-            "one two three four one two three",
-            at="16.0",
-        ),
-        shares,
-    ],
+    reveals=shares,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -738,6 +726,19 @@ show.predict(
 #   the word that followed "three" *the first time*. Heads that do so in any repeated text are called **induction heads** (Olsson et al. 2022). One example does
 #   not make this head an induction head; [lecture 23](23_inside_a_real_model.ipynb) runs the test.
 # </details>
+#
+# The picture below is the model itself. Rest on one of its heads, and lines show what each token reads. They lead only to earlier tokens.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "subslide"}
+widgets.living(
+    writer,
+    bytepairs,
+    sentence,
+    "The animal did not cross the street because it was too tired.",
+    "Paris is the capital of France, and Rome is the capital of",
+    "one two three four one two three",
+    at="16.0",
+)
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Let two people each pick a head and name it, and write the names down. Return to them after section 7, and ask what you
