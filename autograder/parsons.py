@@ -11,8 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 from autograder.check import examine, has_failed
+from autograder.question.declare import master_named
 from autograder.question.find import find
-from autograder.question.hints import BEGIN, lines_of
+from autograder.question.hints import lines_of
 from autograder.question.specification import Exercise
 
 STEP = "    "
@@ -58,13 +59,13 @@ class Puzzle:
         )
 
     def _passes(self) -> bool:
-        source = self.exercise.reference.__dict__["source"].partition(BEGIN)[0]
-        names = dict(self.exercise.reference.__globals__)
         try:
-            exec("\n".join([source.rstrip(), *(STEP + line for line in self.written)]), names)
+            function = master_named(self.exercise.name.partition(".")[0]).make(
+                self.exercise.function, "\n".join(self.written)
+            )
         except SyntaxError:
             return False
-        return examine(self.exercise, names[self.exercise.function], None).passed
+        return examine(self.exercise, function, None).passed
 
 
 def parsons(name: str) -> Any:

@@ -74,27 +74,34 @@ def for_lms(course: Course, assignment: str, numbers: Mapping[str, str]) -> dict
     Files are called as in the system's download: NAME_NUMBER_assignsubmission_file_/…, of which Moodle reads the number
     (mod/assign/feedback/file/importziplib.php), or NAME_USER_FILE_…, of which Canvas reads the first two numbers
     between underscores (app/models/assignment.rb, infer_comment_context_from_filename)."""
-    directory, made = course.directory, {}
-    for system in BACK:
-        pages = []
-        for student, number in sorted(numbers.items()):
-            folder, name = (
-                Path(directory.format_path(directory.feedback_directory, student, assignment)),
-                student.replace("_", "-"),
-            )
-            if ("_" in number) != (system == "Canvas"):
-                continue
-            inside = f"{name}-feedback_{number}_" if system == "Canvas" else f"{name}_{number}_assignsubmission_file_/"
-            there = (folder / f"{master.name}.html" for master in course.masters(assignment))
-            pages += [(f"{inside}{page.name}", page) for page in there if page.is_file()]
-        if pages:
+    directory = course.directory
+    pages: dict[str, list[tuple[str, Path]]] = {system: [] for system in BACK}
+    for student, number in sorted(numbers.items()):
+        folder = Path(directory.format_path(directory.feedback_directory, student, assignment))
+        system, begins = _called(student.replace("_", "-"), number)
+        there = (folder / f"{master.name}.html" for master in course.masters(assignment))
+        pages[system] += [(f"{begins}{page.name}", page) for page in there if page.is_file()]
+    made = {}
+    for system, found in pages.items():
+        if found:
             made[system] = course.root / "grading" / assignment / f"feedback-for-{system.lower()}.zip"
-            content = io.BytesIO()
-            with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-                for name, page in pages:
-                    archive.write(page, name)
-            write_whole(made[system], content.getvalue())
+            write_whole(made[system], _zipped(found))
     return made
+
+
+def _called(student: str, number: str) -> tuple[str, str]:
+    """The system that gave such a number, and with what the name of a page for it begins."""
+    if "_" in number:
+        return "Canvas", f"{student}-feedback_{number}_"
+    return "Moodle", f"{student}_{number}_assignsubmission_file_/"
+
+
+def _zipped(pages: Sequence[tuple[str, Path]]) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, page in pages:
+            archive.write(page, name)
+    return made.getvalue()
 
 
 def _handed_in_as(submission: Path, known: Facts) -> list[str]:

@@ -151,11 +151,11 @@ def _canvas(files: Files, made: Download, expected: Expected) -> bool:
         numbers: list[tuple[str, ...]] = [] if user.startswith("anon_") else [(user,)]
         piece = pieces.setdefault(label, Piece(label, numbers=numbers, names=[match["name"]], key=user))
         piece.late |= match["late"] is not None
-        piece.back = max(piece.back, f"{user}_{match['file']}", key=lambda one: int(one.rpartition("_")[2] or 0))
         versions.setdefault(label, []).append((int(match["file"]), match["rest"], path))
     if not pieces or len(others) > len(files) / 2:
         return False
     for label, there in versions.items():
+        pieces[label].back = f"{pieces[label].key}_{max(there)[0]}"
         made.pieces += _versions(pieces[label], sorted(there), expected)
     made.left += texts
     _take(made, "Canvas", pieces.values(), others)

@@ -175,7 +175,7 @@ def question(
         rows = [replace(row, outputs=row.outputs or tuple(range(len(returns)))) for row in rows]
         returns += (COUNTED,)
     assignment, _, function = name.partition(".")
-    master = _master(assignment)
+    master = master_named(assignment)
     minutes, difficulty, core = master.estimate(function)
     return Exercise(
         name=name,
@@ -199,14 +199,14 @@ def question(
     )
 
 
-def _master(assignment: str) -> Master:
+def master_named(assignment: str) -> Master:
     return master_of(CHECKOUT / SOURCE / assignment / f"{assignment}.py")
 
 
 def solution_of(name: str) -> str:
     """The text of the solution of "assignment.function"."""
     assignment, _, function = name.partition(".")
-    return _master(assignment).solution(function)
+    return master_named(assignment).solution(function)
 
 
 KEPT = 0.5
@@ -243,7 +243,7 @@ def exercises_in(package: str) -> Mapping[str, Exercise]:
     modules = [checks, *(importlib.import_module(f"{package}.{module.name}") for module in inside)]
     found = {e.name: e for module in modules for e in vars(module).values() if isinstance(e, Exercise)}
     assignment = package.split(".")[1]
-    master = _master(assignment)
+    master = master_named(assignment)
     order = {f"{assignment}.{function}": number for number, function in enumerate(master.functions)}
     return {name: found[name] for name in sorted(found, key=lambda name: order[name])}
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from autograder.assignments import SOURCE
 from autograder.question.hints import LAST
+from autograder.question.listing import solution_in
 from autograder.question.questions import in_hours, planned, stated
 from autograder.question.specification import Exercise
 
@@ -124,7 +125,7 @@ def _longer_work(exercises: Mapping[str, Exercise], written: float) -> Iterator[
     lines. A bug to mend is one line, however long its function."""
     points, longer = written, written
     for exercise in exercises.values():
-        solution = exercise.reference.__dict__["source"].partition("### BEGIN SOLUTION\n")[2]
+        solution = solution_in(exercise.reference)
         lines = [line for line in solution.split("\n") if line.strip() and not line.strip().startswith("#")]
         points += exercise.points
         if "conclusion" in exercise.returns or (len(lines) > LONG and exercise.planted is None):

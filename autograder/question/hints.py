@@ -13,8 +13,11 @@ values of that code become blanks.
 
 import ast
 import re
+import textwrap
 from collections.abc import Iterator
-from typing import Any
+
+from autograder.question.listing import solution_in
+from autograder.question.specification import Exercise
 
 _STAGE = r"((?:.|\n {3})+)"  # its further lines are indented
 HINTS = re.compile(rf"^\[\[hints(?: on (.+))?\]\]\n1\. {_STAGE}\n2\. {_STAGE}\n3\. {_STAGE}$", re.M)
@@ -26,7 +29,6 @@ MOST = 0.5
 SHORTEST = 8
 FEWEST = 3
 """Lines of a solution that are worth sorting."""
-BEGIN = "### BEGIN SOLUTION\n"
 MODULES = {"np", "torch", "math", "F", "random", "re"}
 CODE, NAME = re.compile(r"`([^`\n]+)`"), re.compile(r"[\w.]+")
 
@@ -45,23 +47,19 @@ def nearly(text: str, solution: str) -> tuple[str, ...]:
     return tuple(_without_answers(each, solution) for each in found)
 
 
-def lines_of(exercise: Any) -> list[str]:
+def lines_of(exercise: Exercise) -> list[str]:
     """The solution, a statement a line, indented; none where solutions are not, and of a question about given code."""
-    source = exercise.reference.__dict__.get("source", "")
-    if exercise.planted is not None or BEGIN not in source:
-        return []
-    body = next(node.body for node in ast.parse(source).body if isinstance(node, ast.FunctionDef))
-    words = [each for each in body if not (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))]
-    lines = ast.unparse(words).split("\n")  # type: ignore[arg-type]  # a body is unparsed like a module's
+    solution = "" if exercise.planted is not None else textwrap.dedent(solution_in(exercise.reference))
+    lines = ast.unparse(ast.parse(solution)).split("\n")
     return lines if len(lines) >= FEWEST else []
 
 
-def in_disorder(exercise: Any) -> tuple[str, ...]:
+def in_disorder(exercise: Exercise) -> tuple[str, ...]:
     """The hint after the last, for whoever would rather sort the lines of a solution."""
-    offered = (
-        f'In disorder: `parsons("{exercise.name}")`, from `autograder.parsons`, has the lines of a solution to sort.'
-    )
-    return (offered,) if lines_of(exercise) else ()
+    if not lines_of(exercise):
+        return ()
+    call = f'parsons("{exercise.name}")'
+    return (f"In disorder: `{call}`, from `autograder.parsons`, has the lines of a solution to sort.",)
 
 
 def gives_away(code: str, solution: str) -> bool:

@@ -2,11 +2,18 @@
 
 import functools
 from dataclasses import dataclass
+from typing import Any
 
 from autograder.question.edits import EditError
 from autograder.question.specification import Exercise
 
 BEGIN = "### BEGIN SOLUTION"
+
+
+def solution_in(function: Any) -> str:
+    """The part of a declared function that students write, indented; "" where solutions are not."""
+    source: str = function.__dict__.get("source", "")
+    return source.partition(f"{BEGIN}\n")[2]
 
 
 @dataclass(frozen=True)
@@ -45,8 +52,7 @@ def listing_of(exercise: Exercise) -> Listing:
         raise EditError(f"{exercise.name}: a planted bug is one wrong line, and here {differ} lines differ")
     if any(one in other for one, other in zip(right, lines, strict=True) if one != other):
         raise EditError(f"{exercise.name}: the wrong line contains the right one, which would give it away")
-    given = exercise.planted.__dict__["source"].partition(f"{BEGIN}\n")[2]
-    return Listing(lines, right, given)
+    return Listing(lines, right, solution_in(exercise.planted))
 
 
 def _lines(source: str) -> tuple[str, ...]:

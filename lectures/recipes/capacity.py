@@ -24,13 +24,13 @@ import torch
 from nlmcore.metrics import perplexity
 from nlmcore.recurrent import RecurrentLM, SequenceClassifier
 from nlmcore.tokens import CharTokenizer
-from nlmcore.training import next_token_loss
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lectures.recipes.experiment import Experiment, Setting, Task, best_rate, columns, gap, said
 from lectures.recipes.run import Run, parameters, recipe
 from lectures.recipes.texts import Stream, as_document, in_rows, plays
+from lectures.recipes.tied import loss
 
 CELLS = {"rnn": "RNN", "ugrnn": "UGRNN", "gru": "GRU", "lstm": "LSTM"}
 SYMBOLS, LENGTH, LABELS_PER_PARAMETER, EMBEDDING, TIME, HELD = 16, 5, 5, 8, 64, 20_000
@@ -120,9 +120,6 @@ def character_task(run: Run) -> Task:
 
     def measure(model: Any) -> dict[str, float]:
         return {part: round(math.log(perplexity(model, rows, ignore=0, chunk=500)), 4) for part, rows in held.items()}
-
-    def loss(model: Any, batch: tuple[Tensor, Tensor]) -> Tensor:
-        return next_token_loss(model(batch[0])[0], batch[1])
 
     return Task(
         lambda batch, _: Stream(train, batch, run.size(TIME, 20)),
