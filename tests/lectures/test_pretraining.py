@@ -8,8 +8,11 @@ from nlmcore.attention import prefix_mask
 
 
 def test_what_is_hidden(ran: dict) -> None:
-    assert float((ran["example"].tokens == 100).float().mean()) == pytest.approx(0.12, abs=0.005)
+    example = ran["example"]
+    assert 1000 * float((example.tokens == 100).float().mean()) == pytest.approx(120, abs=5)
     assert ran["several"] == pytest.approx(1 / 0.15, rel=0.03)
+    left = example.mask & (example.tokens == ran["text"])
+    assert float(left.float().mean()) == pytest.approx(0.015, abs=0.002)
 
 
 def test_lora_is_the_librarys(ran: dict) -> None:
