@@ -581,7 +581,7 @@ crossed = {width: overtaken(width) for width in sorted({p.width for p in lstms})
 # - At the largest size the LSTM leads by 0.22<!--[[-lead(biggest, min(p.D for p in lstms))[0]:.2f]]--> nats after the shortest training, and the Transformer by 0.04<!--[[lead(biggest, full)[0]:.2f]]--> after the longest.
 # - The smallest Transformer overtakes its LSTM after 246<!--[[crossed[min(crossed)] / 1e3:.0f]]--> thousand characters, the largest after 1,407<!--[[crossed[max(crossed)] / 1e3:,.0f]]--> thousand. The larger both are, the longer the LSTM stays ahead<!--[[? list(crossed.values()) == sorted(crossed.values())]]-->.
 # - All rates were tuned at 262,144 characters; a rate for each length could move the crossings. Passages have only 64<!--[[TIME]]--> characters, and longer ones might favour attention.
-# - Equal parameters are not equal time, because an LSTM cannot compute all positions of a passage together.
+# - Equal parameters are not equal time: an LSTM computes the positions of a passage one after another.
 # </details>
 #
 # **At equal parameters and equal text, the length of the training decided which was ahead: first the LSTM, then the Transformer.**
