@@ -5,7 +5,7 @@
     Experiment   both of them in one run of a recipe; a row is a function that builds its untrained model
 
 Trainings go seed by seed, so that an interrupted run has all rows of the first seeds. All rows of a seed read the same
-batches. Of several rates each row gets the one that is best with the first seed, by a measure that is not reported, and
+batches. Of several rates each row gets the one that is best with the first seed (or with the mean of the first few), and
 that has a worse one on each side: where the best is at an edge, the next one beyond it is tried as well.
 """
 
@@ -60,6 +60,8 @@ class Setting:
     """What stands for a blank of the row in both."""
     choose: tuple[str, Callable[..., Any]] = ("dev", min)
     """By which measure one of several rates is chosen, and whether low or high is better."""
+    choosing: int = 1
+    """By the mean of how many seeds. Where seeds differ by as much as rates do, one is not enough."""
     quick: tuple[int, int] = (2, 2)
     """Steps and batch of a smoke run."""
 
@@ -107,12 +109,22 @@ class Experiment:
         return {row: columns(runs) for row, runs in found.items()}
 
     def at_best_rate(self, row: str, build: Build, rates: Sequence[float] = ()) -> dict[str, Any]:
-        """One row at the rate that is best with the first seed: as in `rows`, and the `rate`, and what was `tried`."""
+        """One row at the rate that is best with the first seeds: as in `rows`, and the `rate`, and what was `tried`."""
+        (by, best), (choosing, seeds) = (
+            self.setting.choose,
+            self.run.size((self.setting.choosing, self.setting.seeds), (1, 2)),
+        )
         rates = rates or self.run.size(self.setting.rates, self.setting.rates[:1])
-        rate, tried = best_rate(rates, lambda rate: self.one(row, build, 0, rate), *self.setting.choose)
-        more = [self.one(row, build, seed, rate) for seed in range(1, self.run.size(self.setting.seeds, 2))]
-        chosen = {f"{each:g}": of[self.setting.choose[0]] for each, of in sorted(tried.items())}
-        return {"rate": rate, "tried": chosen, **columns([tried[rate], *more])}
+        runs: dict[float, list[dict[str, Any]]] = {}
+
+        def chosen_by(rate: float) -> dict[str, Any]:
+            runs[rate] = [self.one(row, build, seed, rate) for seed in range(choosing)]
+            return {by: None if any(of[by] is None for of in runs[rate]) else mean(of[by] for of in runs[rate])}
+
+        rate, tried = best_rate(rates, chosen_by, by, best)
+        more = [self.one(row, build, seed, rate) for seed in range(choosing, seeds)]
+        chosen = {f"{each:g}": of[by] if of[by] is None else round(of[by], 4) for each, of in sorted(tried.items())}
+        return {"rate": rate, "tried": chosen, **columns([*runs[rate], *more])}
 
 
 def over(run: Run, rows: Mapping[str, int], one: Callable[[str, int], Any]) -> dict[str, list[Any]]:

@@ -941,15 +941,17 @@ PAGES: dict[str, Page] = {
     "why_transformer": (
         "{how}.",
         Table(
-            lambda result: nested(result["sizes"], "{0}"),
+            lambda result: [*nested(result["sizes"], "{0}"), *nested(result["longer"], "{0}, longer")],
             columns={
                 "parameters": "{parameters:,}",
                 "rate": "{rate:g}",
                 "training, last ten steps": lambda row: interval([curve[-1] for curve in row["curve"]]),
                 "dev": "{dev!i}",
-                "ms per step": lambda row: f"{1000 * row['seconds_per_step']:.1f}",
+                "another context": "{another context!m:.2f}",
+                "ms per step": lambda row: f"{1000 * row['seconds_per_step']:.1f}" if "seconds_per_step" in row else "",
             },
         ),
+        "Longer: {longer_is}.",
         SHOWN,
     ),
     "step_time": (

@@ -170,7 +170,10 @@ def named(run: Run, rows: Iterable[str], setting: Setting = LETTERS) -> dict[str
 
 @dataclass(frozen=True)
 class Windows:
-    """Called with an epoch: stretches of one long text, at random places."""
+    """Called with an epoch: stretches of one long text, at random places.
+
+    The next seed reads the same stretches, a hundred batches later: seeds differ in first weights and in order.
+    """
 
     text: Tensor
     batch: int

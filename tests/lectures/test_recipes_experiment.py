@@ -61,8 +61,18 @@ def test_the_first_seed_chooses_the_rate(tmp_path: Path) -> None:
     experiment = line(tmp_path, rates=(1e-6, 0.5), name="{row}-{rate:g}-{seed}")
     found = experiment.at_best_rate("one", partial(nn.Linear, 1, 1), experiment.setting.rates)
     assert found["rate"] == 0.5
-    assert found["tried"]["0.5"] == found["dev"][0] < found["tried"]["1e-06"]
+    assert found["tried"]["0.5"] == pytest.approx(found["dev"][0], abs=1e-4)
+    assert found["tried"]["0.5"] < found["tried"]["1e-06"]
     assert len(found["dev"]) == 2
+
+
+def test_several_seeds_choose_the_rate_together(tmp_path: Path) -> None:
+    experiment = line(tmp_path, rates=(1e-6, 0.1, 100.0), name="{row}-{rate:g}-{seed}", choosing=3, seeds=4)
+    experiment.run.quick = False
+    found = experiment.at_best_rate("one", partial(nn.Linear, 1, 1))
+    assert found["tried"][f"{found['rate']:g}"] == pytest.approx(sum(found["dev"][:3]) / 3, abs=1e-4)
+    assert found["tried"][f"{found['rate']:g}"] == min(found["tried"].values())
+    assert len(found["dev"]) == 4
 
 
 def test_the_words_are_those_of_the_numbers() -> None:

@@ -13,22 +13,25 @@ def race_explorer(result: Mapping[str, Any]) -> Live:
 
     result: `stored("why_transformer")`.
     """
-    sizes = result["sizes"]
-    by_parameters = {
-        f"{next(iter(sizes.values()))[width]['parameters']:,}": width for width in next(iter(sizes.values()))
-    }
 
-    def draw(size: str, against: str) -> str:
-        rows = {kind: by[size] for kind, by in sizes.items()}
+    def first(of: Mapping[str, Any]) -> Any:
+        return next(iter(of.values()))
+
+    by_parameters = {f"{of['parameters']:,}": width for width, of in first(result["sizes"]).items()}
+    lengths = [(f"{10 * len(first(first(result[key]))['curve'][0]):,}", key) for key in ("sizes", "longer")]
+
+    def draw(size: str, steps_in_all: str, against: str) -> str:
+        seconds = {kind: by[size]["seconds_per_step"] for kind, by in result["sizes"].items()}
+        rows = {kind: by[size] for kind, by in result[steps_in_all].items()}
         points = len(next(iter(rows.values()))["curve"][0])
         steps = 10 * np.arange(1, points + 1)
         if against == "steps":
             x, runs = steps, {kind: row["curve"] for kind, row in rows.items()}
         else:  # the curve of each at common times: until the faster one has ended
-            end = min(row["seconds_per_step"] for row in rows.values()) * steps[-1]
+            end = min(seconds.values()) * steps[-1]
             x = np.linspace(end / points, end, points)
             runs = {
-                kind: [np.interp(x, steps * row["seconds_per_step"], curve) for curve in row["curve"]]
+                kind: [np.interp(x, steps * seconds[kind], curve) for curve in row["curve"]]
                 for kind, row in rows.items()
             }
         told = "; ".join(f"{kind} {from_to([run[-1] for run in of], '{:.2f}')}" for kind, of in runs.items())
@@ -40,6 +43,7 @@ def race_explorer(result: Mapping[str, Any]) -> Live:
     return live(
         draw,
         size=stops(by_parameters.items(), list(by_parameters.values())[-1], "parameters"),
+        steps_in_all=choice(lengths, "steps"),
         against=choice(["steps", "seconds"], "against"),
     )
 
