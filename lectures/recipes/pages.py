@@ -231,12 +231,16 @@ def very_deep(result: Result) -> str:
     rows = [
         [
             rule,
-            *(f"{interval(by[rule]['dev'])} (rate {by[rule]['rate']:g})" for by in runs.values()),
+            *(
+                f"{interval(by[rule]['dev'])} (rate {by[rule]['rate']:g})" if rule in by else ""
+                for by in (*runs.values(), result["longer"])
+            ),
             *(f"{mean(moved[rule][depth]):.3g}" for depth in (ends[0], ends[-1])),
         ]
         for rule in moved
     ]
-    names = [f"dev, {depth} layers" for depth in runs] + [f"moved, {depth} layers" for depth in (ends[0], ends[-1])]
+    names = [f"dev, {depth} layers" for depth in runs] + ["dev, longer"]
+    names += [f"moved, {depth} layers" for depth in (ends[0], ends[-1])]
     return table(["", *names], rows)
 
 
@@ -1001,7 +1005,7 @@ PAGES: dict[str, Page] = {
         ),
         SHOWN,
     ),
-    "very_deep": ("{how}.", very_deep, "Moved: {moved_is}.", SHOWN),
+    "very_deep": ("{how}.", very_deep, "Longer is {longer_is}. Moved: {moved_is}.", SHOWN),
     "ladder": ("{how}. Means and their 95 % intervals.", ladder),
     **{
         name: ("{how}. Mean of the seeds, lowest to highest.", Table(mirage, "width: N", grid="{0!g:.3f}"))

@@ -63,17 +63,17 @@ for rule, of in rows.items():
 # %% jupyter={"source_hidden": true}
 deep = stored("very_deep")
 early = {rule: of["dev"] for rule, of in deep["runs"]["100"].items()}
-late = {rule: of["0.001"] for rule, of in deep["longer"].items()}
+late = {rule: of["dev"] for rule, of in deep["longer"].items()}
 examples(
     good=(
-        "At a rate of 0.001 and after 400 steps, DeepNorm's loss at 100 layers differs from post-norm's by "
+        "After 400 steps, each at its best rate, DeepNorm's loss at 100 layers differs from post-norm's by "
         f"{compared(late['post-norm'], late['DeepNorm'])} nats per character, paired by seed. We would have called the "
-        "claim refuted by an interval that reaches 0. Post-norm is at the loss of letter frequencies, so it has not begun to learn. At "
-        f"0.004 DeepNorm has not begun either ({deep['longer']['DeepNorm']['0.004'][0]:.2f}, one seed, which claims "
-        "nothing): in these runs DeepNorm widens the range of rates at which 100 layers of width 16 can start; which "
-        "rule ends better they do not show.",
-        "Claim, refutation, pairs, floor and limits are all in five sentences. It says what one seed cannot say. "
-        "“Another explanation” has 1 of 2: the rate is named as one, and a grid of two does not decide.",
+        "claim refuted by an interval that reaches 0. Post-norm is at the loss of letter frequencies, at each of "
+        f"{len(deep['longer']['post-norm']['tried'])} rates, so it has not begun to learn. DeepNorm has not either at 0.004 "
+        f"({deep['longer']['DeepNorm']['tried']['0.004']:.2f}, two seeds): in these runs it lets 100 layers of width 16 "
+        "start, at one rate of three. Which rule ends better they do not show.",
+        "Claim, refutation, pairs, floor and limits are all in six sentences. It says what was tried with two seeds only. "
+        "“Another explanation” has 1 of 2: the rate is named as one, and the number of steps is not.",
     ),
     middling=(
         f"After 100 steps DeepNorm has {sum(early['DeepNorm']) / 5:.2f} and post-norm "

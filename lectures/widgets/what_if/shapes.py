@@ -14,6 +14,7 @@ def deep_explorer(result: Mapping[str, Any]) -> Live:
     """`stored("very_deep")`: training curves, or how far one step moves the output; a band over the seeds."""
     runs, moved = result["runs"], result["moved"]
     views = {"one step, by depth": moved} | {f"training, {depth} layers": runs[depth] for depth in runs}
+    views[result["longer_is"]] = result["longer"]
     sets = {"the three rules": list(moved)[:3], "DeepNorm and its halves": list(moved)[2:]}
 
     def draw(view: str, rules: str) -> str:
