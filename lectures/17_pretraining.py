@@ -109,7 +109,7 @@ widgets.family_playground(
 #
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - The loss asks for the original word. The model cannot know which words were replaced, so it must check them all. The unchanged 10 % should keep its vectors close to the word that is read. (Both reasons are from Devlin et al. 2019, appendix A.1. In their appendix C.2 other shares hardly change the results of fine-tuning.)
+# - The loss asks for the original word. The model cannot know which words were replaced, so it must check them all. The unchanged 10 % should keep its vectors close to the word that is read. (Both reasons are from Devlin et al. 2019, appendix A.1. In their appendix C.2 other shares hardly change most results.)
 # - Switch between *causal* and *prefix*. The targets in the second half stay the same, but the first half now sees both sides and carries no loss.
 # - In *spans* the decoder's input begins with `<bos>`, and each sentinel tells it which gap comes next. The target is short, so the decoder has few positions to compute.
 # - Raise the guessed share to 60 %. There is more to predict, and less to predict it from.
