@@ -267,7 +267,7 @@ widgets.edges_playground(
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Does a head know grammar? Count.** We parsed sixteen sentences by hand. For each relation we choose the head that finds the right
-# word most often in *eight* of the sentences. If several tie, we keep them all. Then we count how often it is right in the *other eight*.
+# word most often in *eight* of the sentences. If several tie, we keep them all. Then we count how often the chosen heads are right in the *other eight*.
 # Every claim about a head needs a baseline, a simpler rule that could explain the same hits. We take three:
 #
 # - **a fixed distance**: always read the word at the distance that was most frequent in the first eight sentences;
@@ -482,7 +482,7 @@ def new_model(masked):
 
 
 def scores_of(model, digits):
-    """(batch, time, 10): a score for every next digit. For the model without a mask, its embedding turns outputs into scores."""
+    """(batch, time, 10): a score for every next digit. The model without a mask returns vectors; its embedding table scores them."""
     out = model(digits)
     return out[0] if isinstance(out, tuple) else out @ model.embedding.weight.T
 
@@ -516,7 +516,7 @@ show.predict(
     "Without the mask the loss falls towards a value that is *not* 0; even the leaky model cannot get below it. What value is it?",
     within=0.03,
     answer=math.log(10) / 16,
-    why="Without the mask each position can read the digit to its right. The last of the 16 has nothing to its right, so there the model must guess.",
+    why="At 15 of the 16 positions the model can copy the digit to the right. At the last there is none, so it must guess.",
     reveals=[
         reached,
         show.curves(
@@ -535,19 +535,19 @@ show.predict(
 #
 # - With the mask the loss is 2.30<!--[[with_mask[-1]:.2f]]-->, which is chance level, as it must be. Without it the loss is 0.15<!--[[without[-1]:.2f]]-->, because the model has learned to read the digit
 #   to the right of each position.
-# - Nothing follows the last of the 16 positions, so the model must guess there. This costs $\ln(10)/16$ = 0.144<!--[[math.log(10) / 16:.3f]]--> per digit on average.
-# - On real text nobody knows the lowest possible loss. A forgotten mask still shows there, but a leak at only a few positions may just make
+# - One guess in 16 digits costs $\ln(10)/16$ = 0.144<!--[[math.log(10) / 16:.3f]]--> per digit on average.
+# - On real text nobody knows the lowest possible loss. You would still notice a forgotten mask, but a leak at a few positions may only make
 #   the curve look a little too good.
 # </details>
 #
-# **A loss below the possible minimum is not a triumph but a leak:** in some way the model sees its targets.
+# **A loss below the lowest possible one is not a triumph but a leak:** in some way the model sees its targets.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *14 minutes. Take bets on the loss without a mask before you show the curve; most say 0. Let somebody explain the sixteenth position.
 # Keep time for the leak test that follows, because it is the one habit to take home.*
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **And what happens when the leaky model has to write?** Then there is no next digit to copy.
+# **And what happens when the leaky model has to write?**
 
 # %% slideshow={"slide_type": "fragment"}
 digits = torch.randint(10, (400, 16), generator=torch.Generator().manual_seed(1))
@@ -626,15 +626,15 @@ show.predict(
     "The digit at position 8 is replaced by a different one. *With* the mask, how many of the 16 outputs change?",
     within=0,
     answer=len(changed_by_8),
-    why=f"The outputs at positions {changed_by_8[0]} to {changed_by_8[-1]} change, that is, at the changed digit and after it. Without the mask any output may change. Which one changes most?",
+    why=f"The outputs at positions {changed_by_8[0]} to {changed_by_8[-1]} change, that is, at the changed digit and after it. Which output changes most *without* the mask?",
     reveals=widgets.live(leak, changed=widgets.slider(8, 0, 15, 1, "changed position")),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# With the mask the outputs at positions 8 to 15 change<!--[[? changed_by_8 == [*range(8, 16)]]]-->. Without it any output may change. The output at position 7 changes most<!--[[? moved[1, 8].argmax() == 7]]-->, because
-# it copies the digit at position 8. The model with the mask passes the test at every position<!--[[? not moved[0].tril(-1).any()]]-->. The model without it passes only if you
+# Without the mask the output at position 7 changes most<!--[[? moved[1, 8].argmax() == 7]]-->, because it copies the digit at position 8. With the mask
+# no earlier output changes, whichever digit you replace<!--[[? not moved[0].tril(-1).any()]]-->. The model without it passes this test only if you
 # change position 0, which has no earlier positions<!--[[? all((moved[1, t, :t] > 1e-4).any() for t in range(1, 16))]]-->.
 # </details>
 
@@ -653,7 +653,7 @@ scores = torch.randn(2, 1, 4, 4, generator=torch.Generator().manual_seed(0))
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 textbook = torch.softmax(scores.masked_fill(~both, -math.inf), dim=-1)
 with show.held_back() as sums:
-    print("real:", *real.tolist(), sep="\n  ")
+    print("real tokens:", *real.tolist(), sep="\n  ")
     print("sums of the rows, ours:    ", masked_softmax(scores, both)[0, 0].sum(-1))
     print("sums of the rows, textbook:", textbook[0, 0].sum(-1))
 show.predict(
@@ -690,6 +690,12 @@ best = int(before.argmax())
 lengths = [layer.values.norm(dim=-1) for layer in state.layers]
 values = torch.stack(lengths)
 ratio = values[..., 0] / values[..., 1:].median(-1).values
+v = torch.cat([layer.values for layer in state.layers]).repeat_interleave(
+    3, dim=1
+)  # 3 heads share
+from_first = alpha[:, :, 1:, :1] * v[:, :, :1]  # what the first token adds to each later one
+from_others = alpha[:, :, 1:, 1:] @ v[:, :, 1:]
+contributed = (from_first.norm(dim=-1) / from_others.norm(dim=-1)).median()
 with show.held_back() as shares:
     print(
         f"mean weight on the first token: {on_first.mean():.2f}; a uniform share: {(1 / torch.arange(2, n + 1)).mean():.2f}"
@@ -720,14 +726,15 @@ show.predict(
 #
 # - On average the first token gets 0.58<!--[[on_first.mean():.2f]]--> of the weight, where a uniform share would be 0.14<!--[[(1 / torch.arange(2, n + 1)).mean():.2f]]-->. Two thirds<!--[[? abs((on_first.mean(-1) > 0.5).float().mean() - 2 / 3) < 0.02]]--> of the heads
 #   give it more than half. This is an **attention sink** (Xiao et al. 2024).
-# - Its value vector is short, a quarter (0.26<!--[[ratio.median():.2f]]-->) of the usual length. As with `[CLS]` in [lecture 12](12_attention.ipynb), reading it adds little.
+# - Its value vector is short, a quarter (0.26<!--[[ratio.median():.2f]]-->) of the usual length. Does reading it add little, as with `[CLS]` in [lecture 12](12_attention.ipynb)? No. Its
+#   weight is so large that it adds 0.86<!--[[contributed:.2f]]--> times as much as all other tokens together (weight times value, median of the lengths).
 # - Layer 16, head 0 reads the previous token<!--[[? divmod(best, 9) == (16, 0)]]-->, with a weight of 0.75<!--[[before.max():.2f]]--> on average.
 # - In "one two three four one two three", the final "three" reads "four" in layer 8, head 2, with a weight of 0.66<!--[[continued[3]:.2f]]-->. "Four" is
 #   the word that followed "three" *the first time*. Heads that do so in any repeated text are called **induction heads** (Olsson et al. 2022). One example does
 #   not make this head an induction head; [lecture 23](23_inside_a_real_model.ipynb) runs the test.
 # </details>
 #
-# The picture below is the model itself. Rest on one of its heads, and lines show what each token reads. They lead only to earlier tokens.
+# The picture below is the model itself. Hover over one of its heads, and lines show what each token reads. None leads to a later token.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "subslide"}
 widgets.living(
@@ -748,7 +755,7 @@ widgets.living(
 # ## 7. Does it matter? Ablation, with a control
 #
 # *When she tried to print her* tickets, *she found that the printer was out of toner. She went to the stationery store to buy more
-# toner. It was very overpriced. After installing the toner into the printer, she finally printed her* … The decisive word is 46<!--[[looking["distance"]]]-->
+# toner. It was very overpriced. After installing the toner into the printer, she finally printed her* … The missing word, *tickets*, is 46<!--[[looking["distance"]]]-->
 # tokens back ([lecture 7](07_vanishing_gradients.ipynb) begins with the same text). Which heads attend to it? And does the model's answer depend on them?
 #
 # A weight by itself says little. We measured how much weight each of the 270 heads puts on "tickets", and then ablated the heads with the
@@ -771,7 +778,7 @@ lower = {  # of the 20 random sets, how many leave less than the heads with the 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 with show.held_back() as ranks:
-    print("ablated   P(tickets)   how many of 20 random sets leave less")
+    print("ablated   P(tickets)   how many of 20 random sets leave a lower one")
     print(" " * 22 + "".join(f"{where:>17}" for where in controls))
     for count, at in ablated.items():
         told = "".join(f"{lower[where][count]:>17}" for where in controls)
@@ -791,7 +798,7 @@ show.predict(
         "nearly none": 0.0,
     },
     answer=ablated["20"]["strongest"],
-    why="None of the random sets does as much harm. For fewer heads the answer is less clear. Look at the ranks.",
+    why="For fewer heads the answer is less clear. Look at the ranks.",
     reveals=[
         ranks,
         HTML(
@@ -910,7 +917,7 @@ widgets.live(
 # |---|---|---|
 # | $\alpha_\ell[k, t_1, t_2]$ | $A^{(l,h)}_{ij}$, `tape["layers.3.attention"][0, k, t1, t2]` | the weight from position $t_1$ to $t_2$, layer $\ell$, head $k$ |
 # | $I$ | $d_k$, $d_{\mathrm{head}}$, `d_head` | width of one head's queries and keys |
-# | $Q_k[t, i] = \sum_j x[t, j]\, W^Q_k[j, i]$ | $Q_\ell[k, t, i] = W^Q_\ell[k, i, J]\, L[t, J]$ | a query; a capital index is summed over |
+# | $Q_k[t, i] = \sum_j x[t, j]\, W^Q_k[j, i]$ | $Q_\ell[k, t, i] = W^Q_\ell[k, i, J]\, L[t, J]$ | a query; $L$ are the vectors that enter the layer; a capital index is summed over |
 # | $[\mathrm{head}_1; \mathrm{head}_2; \dots]\,W^O$ | $W^0$, Concat$(\dots)\,W^O$ | heads concatenated and mixed |
 # | True = may attend | $M$ with 0 and $-\infty$, added to the scores | a mask |
 

@@ -63,7 +63,7 @@ torch.set_num_threads(1)  # these models are so small that one core is fastest
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1. Without positions: a bag of words
 #
-# Shuffle the rows of $X$ with a permutation matrix $P$. Queries, keys and values are shuffled with them, the score of any two
+# The rows of $X$ are the vectors of the words. Shuffle them with a permutation matrix $P$. Queries, keys and values are shuffled with them, the score of any two
 # words stays the same, and a sum does not depend on the order of its terms. So
 #
 # $$\mathrm{attention}(PX) = P\,\mathrm{attention}(X).$$
@@ -82,12 +82,17 @@ similar = {}
 with show.held_back() as similarities:
     for name, model in (("with positions", encoder), ("without", no_order)):
         with torch.no_grad():
-            a, b = (
+            a, b, passive = (
                 model(torch.tensor([wordpieces.encode(text)]))[0].mean(dim=0)
-                for text in ("The dog bites the man.", "The man bites the dog.")
+                for text in (
+                    "The dog bites the man.",
+                    "The man bites the dog.",
+                    "The man is bitten by the dog.",
+                )
             )
         print(f"{name:14} similarity {torch.cosine_similarity(a, b, dim=0):.3f}")
         similar[name] = torch.cosine_similarity(a, b, dim=0).item()
+        similar[name, "same meaning"] = torch.cosine_similarity(a, passive, dim=0).item()
 show.predict(
     "Take the cosine of MiniLM's vectors for “The dog bites the man.” and “The man bites the dog.”; 1 means the same direction. "
     "Without positions it must be 1. What is it *with* them?",
@@ -100,8 +105,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# The cosine is 1.000<!--[[similar["without"]:.3f]]--> without positions, because the vectors are the same. With positions it is 0.973<!--[[similar["with positions"]:.3f]]-->. To MiniLM's sentence
-# vector, who bites whom makes little difference.
+# The cosine is 1.000<!--[[similar["without"]:.3f]]--> without positions, because the vectors are the same. With positions it is 0.973<!--[[similar["with positions"]:.3f]]-->.
+# Is that little? As a control, take *The man is bitten by the dog.* It means the same as the first sentence, but their cosine is only 0.915<!--[[similar["with positions", "same meaning"]:.3f]]-->. In this
+# example MiniLM's sentence vector says more about the words than about who bites whom.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -137,9 +143,9 @@ widgets.shuffle_playground(
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - Without positions the stripes move with their words and do not change; nor does the mean.
-# - With a causal mask both change, even without positions. The second word sees two words and the fourth sees four, so the order
+# - With a causal mask the stripes and the mean change, even without positions. The second word sees two words and the fourth sees four, so the order
 #   matters. The mask *breaks the symmetry*. The next cell shows how it lets a model count.
-# - With **sinusoids** added, both change as well. Sinusoids are vectors of sines and cosines that give each position its own pattern
+# - With **sinusoids** added, with or without the mask, they change as well. Sinusoids are vectors of sines and cosines that give each position its own pattern
 #   (section 2).
 # </details>
 
@@ -194,7 +200,7 @@ HTML(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# *Blue is −1, red 1, and no colour 0; time runs downwards.*
+# *Blue is −1, red 1, and no colour 0; positions run downwards.*
 #
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
@@ -306,8 +312,7 @@ HTML(
 # $$[e;\, pos]\; W = e\,W_e + pos\,W_p .$$
 #
 # For $W_e = W_p =$ the identity this is the sum. So addition is the special case that needs no extra matrix. The price is that the first
-# layer can no longer treat the two differently, because $(e + pos)\,W = eW + pos\,W$ has *one* $W$ for both. (McAllester's slides
-# concatenate; Vaswani et al. add.)
+# layer multiplies both by *one* matrix, since $(e + pos)\,W = eW + pos\,W$. (McAllester's slides concatenate; Vaswani et al. add.)
 #
 # Does it matter? Take a task in which positions count, **the hidden letter**. One letter of an English word is hidden, as in
 # `t_ee`, and a small encoder must predict it. We train it with each kind of positional encoding, five seeds each, and test it on held-out
@@ -334,7 +339,7 @@ with show.held_back() as compared:
             f"{name:14}{right.mean():6.1%} correct, five seeds from {right.min():.1%} to {right.max():.1%}"
         )
 show.predict(
-    f"Always answering “{frequent}” is right in {floor:.0%} of the words. *Without* positions the encoder sees the other letters of the word, but not their order. What fraction of the hidden letters does it name?",
+    f"Always answering “{frequent}” is right in {floor:.0%} of the words. *Without* positions the encoder sees the other letters of the word, but not their order. What fraction of the hidden letters does it predict correctly?",
     choices={"no more than that": 100 * floor, "about 17 %": 17, "about 40 %": 40},
     answer=100 * letters["none"].mean().item(),
     why="The other letters say a little even without their order. Order adds something, though not much after these 250 steps. Does it matter whether the positions are added or concatenated?",
@@ -344,7 +349,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Without positions the encoder names 16.6<!--[[100 * letters["none"].mean():.1f]]--> % of the hidden letters. Both kinds of sinusoids are better, with every seed<!--[[? letters["none"].max() < min(added.min(), concatenated.min())]]-->.
+# - Without positions the encoder predicts 16.6<!--[[100 * letters["none"].mean():.1f]]--> % of the hidden letters. Both kinds of sinusoids are better, with every seed<!--[[? letters["none"].max() < min(added.min(), concatenated.min())]]-->.
 # - Added sinusoids give 19.4<!--[[100 * added.mean():.1f]]--> %, concatenated ones 20.9<!--[[100 * concatenated.mean():.1f]]--> %, and the ranges overlap<!--[[? added.max() > concatenated.min()]]-->. That does not settle it, so test the differences seed by seed.
 # - Concatenation is ahead with all five<!--[[words(int((concatenated > added).sum()))]]--> seeds, by 1.5<!--[[100 * (concatenated - added).mean():.1f]]--> ± 1.5<!--[[100 * 2.776 * (concatenated - added).std() / math.sqrt(5):.1f]]--> points. The interval barely excludes 0, so this is only a hint.
 #   Concatenation also has an extra matrix.
@@ -352,7 +357,7 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *7 minutes. Write the block matrix on the board. Somebody always asks, "Doesn't adding destroy the word?" Answer that 384
-# dimensions are room enough, and that training can move the word vectors out of the way of the waves.*
+# dimensions may hold both, and that training can move the word vectors out of the way of the waves. We tested neither.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Learned positions
@@ -406,7 +411,7 @@ show.predict(
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *4 minutes. Ask who can explain the stripes. We do not know; a fair answer is "training found something that repeats useful".*
+# *4 minutes. Ask who can explain the stripes. We cannot.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Only the distance counts
@@ -631,7 +636,7 @@ rise = {name: at_192[name] - at_48[name] for name in beyond}
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 show.predict(
-    "Compare the loss on characters 33 to 48, the last positions of the training texts, with the loss on characters 177 to 192. With which positions does it rise most?",
+    "Compare the loss on characters 33 to 48, the last positions of the training texts, with the loss on characters 177 to 192. With which kind of positional encoding does it rise most?",
     choices=list(beyond),
     answer=max(rise, key=rise.get),
     why="At distances beyond 48, a query meets keys at angles that never occurred in training. The repairs below test whether that is the reason.",
@@ -654,7 +659,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - **Rotary** positions are second best within 48 characters<!--[[? sorted(at_48, key=at_48.get)[:2] == ["Transformer-XL", "rotary"]]]-->. They hold until about position 80 and then fail worse than any other<!--[[? max(at_192, key=at_192.get) == "rotary"]]-->.
+# - **Rotary** positions are second best within 48 characters<!--[[? sorted(at_48, key=at_48.get)[:2] == ["Transformer-XL", "rotary"]]]-->. Their loss stays low until about position 80, and in the end it is higher than that of any other kind<!--[[? max(at_192, key=at_192.get) == "rotary"]]-->.
 # - With **sinusoids** the loss jumps from 2.38<!--[[at_48["sinusoids"]:.2f]]--> to 2.57<!--[[beyond["sinusoids"][:, 3].mean():.2f]]--> as soon as the trained length ends, and stays there. So they did not extrapolate here.
 # - **ALiBi** and **Transformer-XL** hardly change (by 0.04<!--[[rise["ALiBi"]:.2f]]--> and 0.02<!--[[rise["Transformer-XL"]:.2f]]-->). ALiBi has nothing that training
 #   fits to a distance. Transformer-XL does, and we do not know why it still works at new distances.
@@ -665,7 +670,7 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **A repair.** Beyond 48 characters the rotary models meet angles that never occurred in training. If that is what harms them, three remedies should help.
-# They leave fewer new angles or none, and change no weight:
+# They change no weight, and bring the angles back into the trained range, fully or in part:
 #
 # - **position interpolation** (Chen et al. 2023): count position $m$ as $m/4$, so that 192 characters fill the angles of 48;
 # - **a larger base**: the slowest pair rotates at a quarter of its speed, the fastest as before; some pairs in between still reach new angles;
@@ -686,7 +691,7 @@ show.predict(
     "Which of the three gives the lowest loss on the last of the 192 characters, without any more training?",
     choices=untrained,
     answer=min(untrained, key=at_end.get),
-    why="Only with the window does every distance keep its angle, as in training. Interpolation gives known angles to other distances, and with the larger base some pairs still reach new angles.",
+    why="Only with the window does every distance keep its angle, as in training. Interpolation stays within the trained range, but meets angles between the trained ones, and with the larger base some pairs still leave the range.",
     reveals=HTML(
         show.bands_svg(
             range(8, 192, 16),
@@ -707,7 +712,8 @@ show.predict(
 #
 # - With a **window** the loss stays at 2.20<!--[[at_end["a window"]:.2f]]--> to the end, so the keys further back did the harm. The price is that the model never reads
 #   further back than 47 characters.
-# - With a **larger base** it is 2.26<!--[[repaired["a larger base"][:, 8].mean():.2f]]--> at positions 129 to 144, where the unrepaired models have 2.81<!--[[repaired["as trained"][:, 8].mean():.2f]]-->. At the end it is 2.68<!--[[at_end["a larger base"]:.2f]]-->.
+# - A window leaves fewer keys as well as fewer angles. Which of the two helps? A **larger base** keeps all keys, and its loss is 2.26<!--[[repaired["a larger base"][:, 8].mean():.2f]]--> at positions 129 to 144, where the
+#   unrepaired models have 2.81<!--[[repaired["as trained"][:, 8].mean():.2f]]-->. So new angles do harm, and not just the number of keys. At the end it is 2.68<!--[[at_end["a larger base"]:.2f]]-->.
 # - **Interpolation** alone raises the loss even for the first 16 characters, to 2.66<!--[[repaired["interpolation"][:, 0].mean():.2f]]-->. Neighbours are now a quarter of a step apart, and
 #   training never showed fractions of a step.
 # - After 30 more steps with interpolation the loss at the end is 2.38<!--[[at_end["interpolation, trained on"]:.2f]]-->, and after 30 more steps without it 2.44<!--[[at_end["as before, trained on"]:.2f]]-->. Interpolation is better with each of the five seeds<!--[[? (repaired["interpolation, trained on"][:, -1] < repaired["as before, trained on"][:, -1]).all()]]-->, but within
@@ -747,7 +753,7 @@ most_late = max(row[at]["exact"] for row in transformers.values() for at in ("24
 #
 # - The accuracy of all four drops just past the longest training length. With sinusoids, the model trained on up to 12 words translates 74<!--[[100 * waves_12["12-14"]["exact"]:.0f]]--> % of the
 #   numbers of 12 to 14 words without an error, and none<!--[[? waves_12["15-17"]["exact"] == 0]]--> of 15 to 17.
-# - Relative encodings add a few words. With buckets the fractions are 100<!--[[100 * buckets_12["12-14"]["exact"]:.0f]]--> % and 40<!--[[100 * buckets_12["15-17"]["exact"]:.0f]]--> %. Then they fail as well; beyond 23 words at most
+# - Relative positions reach a few words further. With buckets the fractions are 100<!--[[100 * buckets_12["12-14"]["exact"]:.0f]]--> % and 40<!--[[100 * buckets_12["15-17"]["exact"]:.0f]]--> %. Then they fail as well; beyond 23 words at most
 #   2<!--[[100 * most_late:.0f]]--> % are right with any of the four.
 # - This is *one* task, with small models and one seed each. It does not show that sinusoids cannot extrapolate, only that they did not do
 #   so here. Press et al. (2022) found the same in larger language models; ALiBi was their answer.
@@ -765,7 +771,7 @@ most_late = max(row[at]["exact"] for row in transformers.values() for at in ("24
 # frequencies; relative sinusoids add $q \cdot \mathrm{PE}(\delta)$ to the score (Wei et al. 2019). We ran all thirteen on the hidden letter of
 # section 3, with five seeds.
 #
-# > **Ask yourself.** Six rows combine two kinds. In how many of the six does the pair have a higher mean on GLUE than the better one of its two kinds?
+# > **Ask yourself.** Six rows combine two kinds. In how many of the six is the pair's mean on GLUE higher than those of both kinds by themselves?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 told = stored("positions")["letters"]
@@ -800,7 +806,7 @@ HTML(
             for name, right in rows.items()
         ],
         highlight=[list(rows).index(name) for name in best_three],
-        title="hidden letters named after 250 steps, %: mean ± standard deviation over five seeds; later: after 1,500 steps, three seeds",
+        title="hidden letters predicted after 250 steps, %: mean ± standard deviation over five seeds; later: after 1,500 steps, three seeds",
         width=1000,
     )
 )
@@ -809,10 +815,10 @@ HTML(
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - This happens in one<!--[[words(sum(of > 0 for of in gain.values()))]]--> of the six, *learned + relative learnable sinusoids*. It has the highest mean of all, 82.5<!--[[max(mean for mean, _ in theirs.values())]]-->. In the other five the mean of the pair is below that of its better kind.
-# - In both tables "none" is last<!--[[? min(rows, key=lambda name: rows[name].mean()) == min(theirs, key=theirs.get) == "none"]]-->. The winners differ. Ours are the three rows with *learned relative* vectors<!--[[? all(name.endswith(("relative: learned", "relative learned")) for name in best_three)]]-->, and among these
+# - In both tables "none" is last<!--[[? min(rows, key=lambda name: rows[name].mean()) == min(theirs, key=theirs.get) == "none"]]-->. The best rows differ. Our best three are those with *learned relative* vectors<!--[[? all(name.endswith(("relative: learned", "relative learned")) for name in best_three)]]-->, and among these
 #   three the seeds overlap<!--[[? max(rows[name].min() for name in best_three) < min(rows[name].max() for name in best_three)]]-->.
 # - Learned absolute positions are among the best on GLUE (82.2<!--[[theirs["absolute: learned"][0]]]-->). Here they are only 1.0<!--[[(rows["absolute: learned"] - rows["none"]).mean():.1f]]--> ± 1.4<!--[[2.776 * (rows["absolute: learned"] - rows["none"]).std() / math.sqrt(5):.1f]]--> points ahead of "none", so five seeds cannot tell the two apart.
-# - **After six times as many steps they can.** Learned absolute positions then name 31<!--[[later["absolute: learned"].mean():.0f]]--> % of the letters, and "none" still 18<!--[[later["none"].mean():.0f]]--> % (`python -m lectures.recipes positions_longer`, three seeds, the same learning rate).
+# - **After six times as many steps they can.** With learned absolute positions the encoder then predicts 31<!--[[later["absolute: learned"].mean():.0f]]--> % of the letters, with "none" still 18<!--[[later["none"].mean():.0f]]--> % (`python -m lectures.recipes positions_longer`, three seeds, the same learning rate).
 # - **The order stays.** Between 250 and 1,500 steps the rank correlation of the twelve is 0.96<!--[[order["after 250 steps"]["rho"]:.2f]]-->. Between our 1,500 steps and GLUE it is 0.03<!--[[order["on GLUE"]["rho"]:.2f]]--> (95 % interval −0.61<!--[[order["on GLUE"]["low"]:.2f]]--> to 0.67<!--[[order["on GLUE"]["high"]:.2f]]-->), so twelve rows say nothing about GLUE.
 # </details>
 #
@@ -902,7 +908,7 @@ widgets.rotary_playground(rotary, query, key, yours=my_rotary)
 # | $\omega_i$, $\theta_i$ | $10000^{-2i/d}$, inverse frequencies | radians per position |
 # | $e(w); pos(t)$ | $[e(w), pos(t)]$ | concatenation |
 # | $a_\delta$ | $a^K_{ij}$, $E^r$ | a vector per distance $\delta$ |
-# | absolute, relative | APE, RPE | a single position, or the distance of two |
+# | absolute, relative | APE, RPE | a single position, or the distance between two |
 # | $I$ | $d_k$, `d_head` | width of one head's queries and keys |
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -918,7 +924,7 @@ widgets.rotary_playground(rotary, query, key, yours=my_rotary)
 # - **sinusoids**: position vectors made of sines and cosines whose waves get longer from column to column.
 # - **base**: nearly the ratio, usually 10,000, of the longest to the shortest wavelength.
 # - **learned positions**: one free vector per position, learned like a word vector; there are none beyond the last position.
-# - **relative positions**: positions that tell attention the distance of two words instead of where each one is.
+# - **relative positions**: positions that tell attention the distance between two words instead of where each one is.
 # - **rotary positions**: queries and keys are rotated by angles that grow with their positions, so that a score depends on the
 #   distance.
 # - **layout of rotary positions**: which entries of a vector are rotated together, neighbours or those half a vector apart.

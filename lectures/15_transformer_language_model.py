@@ -140,15 +140,15 @@ show.predict(
 #
 # In 2017 $\varphi$ was ReLU. GPT uses GELU, and SmolLM2 uses a gated variant, SwiGLU, with three matrices.
 #
-# Attention moves information *between* positions; the feed-forward network works *within* a position. Wang's slides call this division of labour a decomposition.
-# What does it save? One dense layer over a text of $n$ vectors would need $(nd)^2$ weights and, per token, $nd^2$ multiply-adds. Attention and
+# Attention moves information *between* positions; the feed-forward network works *within* a position.
+# What does this division of labour save? One dense layer over a text of $n$ vectors would need $(nd)^2$ weights and, per token, $nd^2$ multiply-adds. Attention and
 # this network together need about $12d^2$ weights and, per token, $12d^2 + 2nd$ multiply-adds.
 #
 # Geva et al. (2021) read this network as a *memory*. Its output is $\sum_j \varphi(x \cdot k_j)\, v_j$ (without biases), where $k_j$ is a column of $W_1$ and $v_j$ a row of $W_2$.
 # Each $k_j$ is a pattern. To the extent that $x$ matches it, $v_j$ is added to the pathway.
 
 
-# %% slideshow={"slide_type": "fragment"}
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 def count(d_model, layers, vocab_size, n):
     """Parameters, and multiply-adds per token in a text of n tokens; d_ff = 4 d, norms and biases left out."""
     attention, network = 4 * d_model**2 * layers, 8 * d_model**2 * layers
@@ -200,7 +200,7 @@ show.predict(
 # - The feed-forward networks hold 59<!--[[percent["the feed-forward networks"]:.0f]]--> % of SmolLM2's parameters, attention 20<!--[[percent["attention"]:.0f]]--> %, the table 21<!--[[percent["the embedding table"]:.0f]]--> %. (SmolLM2's heads share keys and values, so its attention has
 #   fewer parameters than $4d^2$ per layer.)
 # - GPT-3 has 96 layers of width 12,288. The formula gives $12 \cdot 96 \cdot 12288^2$ = 174<!--[[12 * 96 * 12_288**2 / 1e9:.0f]]--> billion, nearly all of its 175 billion parameters.
-# - The scores cost $2nd$ multiply-adds per token and layer, the only part that depends on the length $n$. They equal the matrices' $12d^2$ at $n = 6d$.
+# - The scores cost $2nd$ multiply-adds per token and layer, the only part that depends on the length $n$. At $n = 6d$ the scores cost as much as the matrices, $12d^2$.
 #   For GPT-3 that is a text of 73,728<!--[[6 * 12_288:,]]--> tokens.
 # - Doubling the width quadruples the parameters of the layers; doubling the depth doubles them.
 # </details>
@@ -244,7 +244,7 @@ class GPT(nn.Module):
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Now fill in the parts, here for the small GPT on characters that you train in section 6. A feed-forward network is two matrices; attention comes from [lecture 13](13_self_attention.ipynb).
-# The initial weights are small, as in GPT-2 (standard deviation 0.02), and smaller still in the last matrix of each sublayer, so that the untrained pathway hardly grows with depth.
+# The initial weights are small, as in GPT-2 (standard deviation 0.02), and smaller still in the last matrix of each sublayer. Then the size of the untrained pathway at its end hardly depends on the number of layers.
 
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
@@ -386,11 +386,10 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - *Paris* becomes the likeliest word only after all 30<!--[[first_right]]--> layers. It enters the top hundred of 49,152<!--[[len(early[0]):,]]--> tokens after 25 layers<!--[[? ranks[25] <= 100 < ranks[24]]]-->.
-# - Layers add very different amounts at *is*. The first one adds a vector 14<!--[[adds[0]:.0f]]--> times as large as its input, the middle ones about a quarter<!--[[? 0.1 < sorted(adds[10:20])[5] < 0.4]]--> as large, and the last one 0.62<!--[[adds[-1]:.2f]]--> times as large.
+# - At the position of *is* the layers add very different amounts. The first one adds a vector 14<!--[[adds[0]:.0f]]--> times as large as its input, the middle ones about a quarter<!--[[? 0.1 < sorted(adds[10:20])[5] < 0.4]]--> as large, and the last one 0.62<!--[[adds[-1]:.2f]]--> times as large.
 # - Wang's slides show *I think therefore I* → *am*. Our SmolLM2, which is the Instruct variant in 4 bits, ends with *will*; *am* is its second guess<!--[[? therefore == [" will", " am"]]]-->.
 # - Our GPT has four layers. After *or not* it expects a comma, and the lens reads the comma already after one layer<!--[[? comma == [","] * 4]]-->.
-# - The lens uses a norm and a matrix that were trained for the *last* layer. Where an early row makes no sense, the vector may still contain the
-#   answer, in directions that the lens does not read.
+# - The lens uses a norm and a matrix that were trained for the *last* layer. So a senseless early row does not show that the answer is missing.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -426,7 +425,9 @@ def read_added(name, sentence):
     return widgets.Added(words, words[1:], *(part.numpy() for part in found))
 
 
-_, by_attention, by_networks = (part[..., 4] for part in added(writer, ids))  # to Paris
+_, *by_token = added(writer, ids)  # attention, networks: (layer, time)
+by_attention, by_networks = (part[:, 4] for part in by_token)  # to Paris
+of_attention, of_networks = (part[:, 1] for part in by_token)  # to of
 by_layers = by_attention + by_networks
 widgets.added_player(
     read_added,
@@ -443,9 +444,10 @@ widgets.added_player(
 #
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - For *Paris*, attention adds 9.8<!--[[by_attention.sum():.1f]]--> and the feed-forward networks add 9.4<!--[[by_networks.sum():.1f]]-->. Most of the sum comes from the last third of the layers<!--[[? by_layers[20:].sum() > 0.6 * by_layers.sum()]]-->. The attention of layer 23
+# - For *Paris*, attention adds 9.8<!--[[by_attention.sum():.1f]]--> to the score and the feed-forward networks add 9.4<!--[[by_networks.sum():.1f]]-->. Most of the sum comes from the last third of the layers<!--[[? by_layers[20:].sum() > 0.6 * by_layers.sum()]]-->. The attention of layer 23
 #   adds most, 3.4<!--[[by_attention[23]:.1f]]--><!--[[? int(torch.cat([by_attention, by_networks]).argmax()) == 23]]-->. (Layers count from 0, so layer 29 is the last one.)
-# - Some sublayers *lower* the score<!--[[? (by_attention < 0).any() and (by_networks < 0).any()]]-->.
+# - For *of* it is different. The feed-forward networks add 21.5<!--[[of_networks.sum():.1f]]-->, and attention lowers the score by 4.3<!--[[-of_attention.sum():.1f]]-->.
+# - Also for *Paris* some sublayers *lower* the score<!--[[? (by_attention < 0).any() and (by_networks < 0).any()]]-->.
 # - The sum tells which sublayers wrote the score, not which ones found the answer. An early layer may have moved the information to a
 #   position where a late layer turns it into a word. Only an intervention can show that (ablation, [lecture 13](13_self_attention.ipynb)).
 # </details>
@@ -589,7 +591,7 @@ for initial, by in again.items():
 # **With 12 layers and 250 steps pre-norm learns at all three rates, and post-norm only at some of them.** We do not know why. All but post-norm at the middle rate are single runs.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **One more norm.** Many models of today also normalise queries and keys, so that a score can grow only through a learned gain. This is **QK-norm** (Henry et al. 2020; Dehghani et al. 2023). We trained a model of two layers with and without it, at four learning rates and with five seeds each, from the same first weights
+# **One more norm.** Many current models also normalise queries and keys, so that a score can grow only through a learned gain. This is **QK-norm** (Henry et al. 2020; Dehghani et al. 2023). We trained a model of two layers with and without it, at four learning rates and with five seeds each, from the same first weights
 # (`python -m lectures.recipes qk_norm`).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -721,7 +723,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. In parallel, and step by step
 #
-# In *training*, all positions of a text are computed in parallel, because the mask hides the future, not the order of computation. The
+# In *training*, all positions of a text are computed in parallel, because within a layer no position waits for another. The
 # longest chain of operations that must wait for each other has $L$ blocks, however long the text is. In a recurrent network it has at least
 # $n$ steps. In this respect a Transformer is closer to a convolutional network than to a recurrent one (McAllester).
 #

@@ -69,7 +69,7 @@ torch.set_num_threads(1)  # sums in one order: section 4 trains to the same valu
 # recurrent. Information from an English word reaches the word ten positions later only after ten steps, and none of these steps
 # can start before the previous one has ended.
 #
-# In [lecture 13](13_self_attention.ipynb) self-attention replaced recurrence inside one text. Why not in both halves of a translator? Vaswani et al. (2017) did just that.
+# In [lecture 13](13_self_attention.ipynb) self-attention replaced recurrence inside one text. Vaswani et al. (2017) did the same in both halves of a translator.
 
 # %% slideshow={"slide_type": "fragment"}
 n, m = len(english(465_721).split()), len(german(465_721).split())
@@ -96,9 +96,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Attention cuts the path *across* to one step. The path *within* the source stays long as long as the encoder is recurrent.
+# - Attention cuts the path *across* to one step. The path *within* the source remains long if the encoder is recurrent.
 # - In a Transformer each of the two paths is one step, in every layer.
-# - A short path does not yet make a better translation. Section 7 measures whether it helps.
+# - A short path does not guarantee a better translation. Section 7 measures whether it helps.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -281,7 +281,7 @@ print(f"the whole model:   {card['parameters']:,}")
 # - The mask is an *argument* here, so nothing stops you from forgetting it. Section 4 does that on purpose.
 # - Encoder and decoder have different embedding tables, since English and German words differ. Vaswani et al. (2017) shared one vocabulary of subwords, and one
 #   table, between both languages.
-# - The norm is before each sublayer (pre-norm, [lecture 15](15_transformer_language_model.ipynb)). In 2017 it was after it.
+# - The norm precedes each sublayer (pre-norm, [lecture 15](15_transformer_language_model.ipynb)).
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -291,12 +291,12 @@ print(f"the whole model:   {card['parameters']:,}")
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. One training step
 #
-# Training is teacher forcing, as in [lecture 11](11_sequence_to_sequence.ipynb). The decoder reads the target **shifted** to the right by one (the paper says *shifted outputs*): `<bos>`, $y_1, \dots, y_{m-1}$.
+# Training is teacher forcing, as in [lecture 11](11_sequence_to_sequence.ipynb). The decoder reads the target **shifted** to the right by one (Vaswani et al. write *outputs (shifted right)*): `<bos>`, $y_1, \dots, y_{m-1}$.
 # At each position it predicts the word that the target has there, $y_1, \dots, y_m$ with $y_m$ = `<eos>`. The loss is the mean of
 # $-\ln P(y_i \mid y_1, \dots, y_{i-1}, x)$ over all real words of the batch.
 #
-# A recurrent decoder computes these $m$ losses in $m$ steps, because state $i$ needs state $i - 1$. In each layer of a Transformer's decoder, position $i$ reads the vectors of the previous layer at positions up to $i$, and the causal mask hides
-# the later ones.
+# A recurrent decoder computes these $m$ losses in $m$ steps, because state $i$ needs state $i - 1$. In a Transformer's decoder, position $i$ reads what the previous layer computed at positions 1 to $i$, and the causal mask hides
+# the later positions.
 #
 # We train a small Transformer on numbers of up to six words, and stop early, so that it still makes mistakes. Step through one training step.
 
@@ -369,17 +369,17 @@ one_step = rows_of(beginner)
 hook.remove()
 sure = dict(zip(one_step[0].predicts, one_step[0].probabilities, strict=True))
 show.predict(
-    "The pair has six target words, so six losses. How many times must the decoder run to compute all six?",
+    "The number 365 has six target words, counting `<eos>`, so six losses. How many times must the decoder run to compute all six?",
     choices={"once": 1, "six times": 6, "21 times, once per word that is read": 21},
     answer=len(passes),
-    why="All positions are computed in one pass. The mask makes position $i$ blind to later positions, so it is as if each ran alone.",
+    why="All positions are computed in one pass. Because of the mask, each position computes what it would compute if the text ended there.",
     reveals=widgets.training_step_player({"shifted and masked": one_step}),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The two masks have different reasons. The *padding* mask hides the padding of the source. The *causal* mask hides the target words that are still to be predicted.
+# - The two masks have different purposes. The *padding* mask hides the padding of the source. The *causal* mask hides the target words that are still to be predicted.
 # - Rows `reads` and `predicts` are the same words, shifted by one. Position 1 reads only `<bos>` and must predict *drei* from the source.
 # - The second pair is shorter. Its padding is neither read nor counted in the loss.
 # - After 90 steps the model knows *hundert*, which is frequent, better than *fünf*<!--[[? sure["hundert"] > sure["fünf"] + 0.2]]-->.
@@ -389,7 +389,7 @@ show.predict(
 # ### Two leaks
 #
 # Two mistakes are famous. You *forget to shift*, so each position reads the very word that it must predict. Or you *forget the mask*, so each position
-# sees the next one, which reads that word. We train the same model correctly and with each of the two mistakes, for 250 steps each.
+# also sees the next position, whose input is that word. We train the same model correctly and with each of the two mistakes, for 250 steps each.
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 ways = {
@@ -452,7 +452,7 @@ show.predict(
 #   and at least 0.0084<!--[[low["shifted and masked"]:.4f]]--> in the correct model.
 # - Of 200 new numbers the correct model writes at least 98.5<!--[[100 * min(row["exact"] for row in measured["shifted and masked"]):.1f]]--> % without an error; each leaking model writes none, with every seed<!--[[? not any(row["exact"] for way in ("not shifted", "not masked") for row in measured[way])]]-->.
 # - Here the unshifted model repeats `<bos>`<!--[[? set(writes["not shifted"][0].split("<bos>")) <= {"", " "}]]-->, because it has learned to copy. The unmasked one stops immediately<!--[[? writes["not masked"] == ["", ""]]]-->.
-# - Nothing crashes, and no shape is wrong. Only the loss is too good. Test your own models by *changing a later target word*. The earlier logits must not move.
+# - Nothing crashes, and no shape is wrong. Only the loss is too good. To test your own model, *change target word* $i$. The logits that predict words 1 to $i$ must not move. (Include word $i$ itself. Otherwise the test misses a forgotten shift.)
 # - [Lecture 13](13_self_attention.ipynb) showed the same leak in a language model. A translator has one more way to leak, the shift.
 # </details>
 
@@ -649,7 +649,7 @@ show.predict(
     "Which of these finds the source word of the word to be *written next* most often, in new numbers of 9 to 11 words?",
     choices=list(finders),
     answer=max(finders, key=finders.get),
-    why="It is ahead with every seed. Counting alone is not far behind, without any network.",
+    why="The recurrent network's head is ahead with every seed. Counting finds most of the words as well, without any network.",
     reveals=heads_told,
 )
 
@@ -705,8 +705,8 @@ widgets.alignment_player(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The recurrent network's weights follow the diagonal. So do some of the Transformer's heads; others read a neighbour or `<eos>`.
-# - On 6,309<!--[[spoken["Transformer"]["words"]:,]]--> held-out words the recurrent network gets 32.91<!--[[spoken["recurrent, attention"]["word_error_rate"]:.2f]]--> % of the words wrong, and the Transformer 32.35<!--[[spoken["Transformer"]["word_error_rate"]:.2f]]--> %. A difference of up to 1.6
+# - In all six words the recurrent network's largest weight moves only from left to right. So do those of some of the Transformer's heads; others also jump back.
+# - On 6,309<!--[[spoken["Transformer"]["words"]:,]]--> held-out words the recurrent network gets 32.91<!--[[spoken["recurrent, attention"]["word_error_rate"]:.2f]]--> % of the words wrong, and the Transformer 32.35<!--[[spoken["Transformer"]["word_error_rate"]:.2f]]--> %. A difference of up to 1.6<!--[[196 * (2 * 0.33 * 0.67 / spoken["Transformer"]["words"]) ** 0.5:.1f]]-->
 #   points may be chance, and these are single runs, so they do not say which is better.
 # - A recurrent network with one vector instead of attention gets 40.88<!--[[spoken["recurrent, one vector"]["word_error_rate"]:.2f]]--> % of the words wrong.
 # </details>
@@ -815,7 +815,7 @@ show.predict(
     "Sort these three translators by BLEU on numbers of 24 to 26 words, twice as long as in training, the best first.",
     order=asked,
     answer=sorted(asked, key=bleu.get, reverse=True),
-    why="Within the trained lengths recurrence with attention and the Transformer are both perfect. Beyond them the Transformer with the sinusoids of 2017 is behind.",
+    why="Up to the trained lengths both networks with attention are perfect.",
     reveals=widgets.live(by_length, measure=widgets.choice(measures, "measure")),
 )
 
@@ -843,8 +843,8 @@ for measure in ("BLEU", "every word right"):
 #   cause, because a beam of 4 changes the 78<!--[[mean(bleu_at["Transformer, sinusoids", "15-17"]):.0f]]--> by less than one<!--[[? abs(in_beams - mean(bleu_at["Transformer, sinusoids", "15-17"])) < 1]]-->.
 # - **Word-by-word translation** has 25<!--[[bleu_at["word by word", "24-26"][0]:.0f]]--> at 24 to 26 words, without knowing any order. The network with one vector has fewer parameters and reaches 40<!--[[mean(bleu_at["recurrent, one vector", "24-26"]):.0f]]-->, the Transformer with sinusoids 36<!--[[mean(bleu_at["Transformer, sinusoids", "24-26"]):.0f]]-->. Their seeds overlap<!--[[? min(bleu_at["recurrent, one vector", "24-26"]) < max(bleu_at["Transformer, sinusoids", "24-26"])]]-->, so we cannot rank these two.
 #
-# The widget also shows *words found*. At 24 to 26 words the attention of all networks drifts, even with the reference as input. With sinusoids the best head finds 45<!--[[100 * aligned_late["Transformer, sinusoids"]:.0f]]--> %, the recurrent network's 44<!--[[100 * aligned_late["recurrent, attention"]:.0f]]--> %, and
-# IBM Model 1, which has no position to drift from, 68<!--[[100 * aligned_late["IBM Model 1"]:.0f]]--> %. At 15 to 17 words the recurrent network's head finds more than the best head with sinusoids, 93<!--[[100 * mean(seed["aligned"]["15-17"] for seed in compared["recurrent"]):.0f]]--> % and 78<!--[[100 * mean(seed["aligned"]["15-17"] for seed in five["Transformer, sinusoids"]):.0f]]--> %. So
+# The widget also shows *words found*. At 24 to 26 words all networks find fewer, even with the reference as input. With sinusoids the best head finds 45<!--[[100 * aligned_late["Transformer, sinusoids"]:.0f]]--> %, the recurrent network's 44<!--[[100 * aligned_late["recurrent, attention"]:.0f]]--> %, and
+# IBM Model 1, which uses no positions, 68<!--[[100 * aligned_late["IBM Model 1"]:.0f]]--> %. At 15 to 17 words the recurrent network's head finds more than the best head with sinusoids, 93<!--[[100 * mean(seed["aligned"]["15-17"] for seed in compared["recurrent"]):.0f]]--> % and 78<!--[[100 * mean(seed["aligned"]["15-17"] for seed in five["Transformer, sinusoids"]):.0f]]--> %. So
 # we do not know what part alignment plays in BLEU.
 # </details>
 #
@@ -859,11 +859,11 @@ for measure in ("BLEU", "every word right"):
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. The $O(n + m)$ picture
 #
-# You will read that an encoder–decoder takes $O(n + m)$ steps, or $O(nm)$ with attention. For the Transformer both are true, because they count different things.
+# You will read that an encoder–decoder takes $O(n + m)$ steps, or $O(nm)$ with attention. For the Transformer each of these counts only a part.
 #
 # - The *positions* to compute are $n + m$. Each takes about $14 d^2$ multiply-adds per layer, $12 d^2$ in the block and $2 d^2$ for cross-attention. Cross-attention projects each source position to a key and a value, and each
 #   target position to a query and an output.
-# - The *scores* of the three attentions are $n^2 + m^2 + nm$, with $2d$ multiply-adds each, half of them for the weighted sum.
+# - The *scores* of the three attentions are $n^2 + m^2 + nm$, and only those of cross-attention are $nm$. Each takes $2d$ multiply-adds, half of them for the weighted sum.
 # - The number of *sequential* steps is neither of the two. In training it is the number of layers.
 #
 # These are the counts for our networks of width 128 with one layer (`python -m lectures.recipes source_and_target`):
@@ -925,8 +925,8 @@ show.predict(
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **What is an encoder–decoder still used for?** Most language models today are **decoder-only**, like GPT. They read the source as the beginning of the target, with one stack and a causal mask. An encoder–decoder still has two strengths.
-# Its encoder reads in *both* directions, and its input may be of a different kind from its output: sound in speech recognition, an image in captioning, another language in translation. Like a
+# **What is an encoder–decoder still used for?** Most language models today are **decoder-only**, like GPT. They read the source as the beginning of the target, with one stack and a causal mask. An encoder–decoder
+# is common where the input is of a different kind from the output: sound in speech recognition, an image in captioning, another language in translation. Its encoder reads in *both* directions. Like a
 # decoder-only model with a cache, it encodes the source once, however long the target becomes. T5 is an encoder–decoder for text; [lecture 17](17_pretraining.ipynb) compares it with the other two families.
 #
 # > **Ask yourself.** Which of the two would you choose for subtitles of a live broadcast, and which for a chat?
@@ -946,7 +946,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you
 #
-# Write your own `loss_of`, and find a third leak. The code below is correct. Let the encoder read the target, for example, or make a mistake that does not leak: let the decoder read the target *backwards*, or count the padding in the loss.
+# Write your own `loss_of`, and find a third leak. The code below is correct. Let the encoder read the target, for example, or make a mistake that does not leak: train the model to write the target *backwards*, or count the padding in the loss.
 # Then train it, and see what it writes.
 
 
@@ -992,7 +992,7 @@ print(f"loss {mean(losses[-20:]):.3f}; 365 becomes: {target_words.decode(ids)}")
 # <details><summary>Answer</summary>$30 \cdot 40 \cdot 8 \cdot 6 = 57{,}600$.</details>
 #
 # 2. Your translator's training loss is 0.0002 after 100 steps. What do you check first?
-# <details><summary>Answer</summary>Whether the target is shifted and the causal mask is there. Change a later target word; no earlier logit may move.</details>
+# <details><summary>Answer</summary>Whether the target is shifted and the causal mask is there. Change target word $i$. No logit that predicts words 1 to $i$ may move.</details>
 #
 # 3. Why does the encoder have no causal mask?
 # <details><summary>Answer</summary>The whole source is known before anything is predicted, and none of it is predicted. So no word of it can leak an answer.</details>

@@ -63,7 +63,7 @@ torch.set_num_threads(1)
 # - **Span corruption**: replace whole spans by special tokens called **sentinels**. A bidirectional encoder reads the rest, and a causal decoder writes each sentinel and its span.
 #
 # BERT (Devlin et al. 2019) guesses 15 % of the tokens. At inference no text contains `[MASK]`, so the model must not rely on it. Of the tokens to guess, 80 % are replaced by `[MASK]`, 10 % by a random token,
-# and 10 % are unchanged. Any token that the model reads may be wrong, so it has to judge every one.
+# and 10 % are unchanged.
 #
 # A **diffusion language model** (Nie et al. 2025) is trained with every fraction of hidden tokens, up to all of them. So it can also write: it starts from masks only, and fills them in over several steps.
 
@@ -109,7 +109,7 @@ widgets.family_playground(
 #
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - The loss asks for the original word. The model cannot know which words were replaced, so it must check them all. The unchanged 10 % should keep its vectors close to the word that is read. (Both reasons are from Devlin et al. 2019, appendix A.1, who test neither.)
+# - The loss asks for the original word. The model cannot know which words were replaced, so it must check them all. The unchanged 10 % should keep its vectors close to the word that is read. (Both reasons are from Devlin et al. 2019, appendix A.1. In their appendix C.2 other shares hardly change most results.)
 # - Switch between *causal* and *prefix*. The targets in the second half stay the same, but the first half now sees both sides and carries no loss.
 # - In *spans* the decoder's input begins with `<bos>`, and each sentinel tells it which gap comes next. The target is short, so the decoder has few positions to compute.
 # - Raise the guessed share to 60 %. There is more to predict, and less to predict it from.
@@ -142,10 +142,10 @@ widgets.family_playground(
 # - **Before Transformers.** Dai & Le (2015) trained an LSTM on text and started a classifier from its weights. ULMFiT (Howard & Ruder 2018) fine-tuned a whole pretrained LSTM. ELMo (Peters et al. 2018) kept two LSTM language models fixed, one
 #   per direction, and gave their states to another model instead of word vectors.
 # - **GPT-1** (Radford et al. 2018) is a causal Transformer that is fine-tuned, and **GPT-2** (2019) is prompted. **GPT-3** (Brown et al. 2020) has 175 billion parameters and was trained on 300 billion tokens; it learns tasks from examples in its prompt. For **GPT-4** (2023) OpenAI published
-#   neither size nor data, so outsiders cannot say what made it better.
+#   neither size nor data, so outsiders cannot say why it does better than GPT-3.
 # - **BERT** (Devlin et al. 2019) is fine-tuned. Its pretraining also had a second task, which we leave out (did this sentence follow that one?). **ELECTRA** (Clark et al. 2020) hides nothing. A small model replaces some tokens, and the encoder says of *every*
 #   token whether it was replaced, so all positions are trained and not just 15 %.
-# - **T5** (Raffel et al. 2020) turns each task into text. (**BART**, Lewis et al. 2020, also corrupts the source, but its decoder writes the whole text.) The baseline of Narang et al. (2021) is T5's model with 223 million parameters in 12 + 12 layers.
+# - **T5** (Raffel et al. 2020) turns each task into text. (**BART**, Lewis et al. 2020, also corrupts the source, but its decoder writes the whole text.) Narang et al. (2021), the study of [lecture 19](19_do_modifications_transfer.ipynb), start from T5's model with 223 million parameters in 12 + 12 layers.
 # - **Llama** (Touvron et al. 2023) and **SmolLM2** are causal models with RMSNorm, SwiGLU and rotary positions ([lecture 14](14_positions.ipynb)). Our copy of SmolLM2 was also tuned to follow instructions ([lecture 13](13_self_attention.ipynb)).
 #
 # **Leaderboards** such as GLUE (2018) and SuperGLUE (2019) rank such models by their mean score over many tasks. Entries usually come without a spread over seeds, so a small gap in such a table may be chance ([lecture 19](19_do_modifications_transfer.ipynb)).
@@ -190,7 +190,7 @@ HTML(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# We have no span model. In our code, as in T5's, the last span always ends the text. If 15 % of a word are masked, that is the only span, so our first attempt learned only the ends of words. Span corruption needs texts that are longer than
+# We have no span model. In our code, as in T5's, the last span always ends the text. If 15 % of a word are masked, that is the only span, so a model would learn to write only the ends of words. Span corruption needs texts that are longer than
 # a few spans.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -368,7 +368,7 @@ show.predict(
 # after some layer, depends on the sentence.
 #
 # We wrote 96<!--[[len(sentences())]]--> sentences: eight words of two senses (*bank, play, bat, spring, match, seal, letter, star*). In half of them the clue comes *before* the word, in half *after* it. We compare the word's vector in each sentence with its vectors in all other sentences. Is it closer, by mean
-# cosine, to those with the same sense? A guess is right half of the time, and so is a static vector.
+# cosine, to those with the same sense than to those with the other? A guess is right half of the time. A static vector cannot do better, because it is the same in all sentences.
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 reader, wordpieces = minilm()  # sees both sides
@@ -453,11 +453,11 @@ show.predict(
 # | SmolLM2 reads the sentence twice | 98<!--[[by_layer["SmolLM2", "twice, clue before"][middle]:.0f]]--> | 94<!--[[by_layer["SmolLM2", "twice, clue after"][middle]:.0f]]--> |
 # | the other words' static vectors, averaged | 94<!--[[100 * neighbours["clue before"]["share"]:.0f]]--> | 92<!--[[100 * neighbours["clue after"]["share"]:.0f]]--> |
 #
-# - If the clue comes later, SmolLM2 does no better than a guess. If you cut the sentence off, MiniLM hardly does better either. Both lack the rest of the sentence.
+# - If the clue comes later, SmolLM2 at the word and MiniLM after the cut lack the same thing, the rest of the sentence.
 # - If SmolLM2 reads the sentence *twice*, the vector of the second *bank* gives away the sense.
-# - **A simpler explanation.** Forget the layers and average the *static* vectors of the other words. MiniLM is right in only one<!--[[words(more_than_neighbours[0])]]--> sentence more than this average if the clue comes first, and in three<!--[[words(more_than_neighbours[1])]]--> more if it comes later. These are too few for a test<!--[[? 2 * 0.5 ** max(more_than_neighbours) > 0.05]]-->.
+# - **A simpler explanation.** Forget the layers and average the *static* vectors of the other words. MiniLM is right in only one<!--[[words(more_than_neighbours[0])]]--> sentence more than this average if the clue comes first, and in three<!--[[words(more_than_neighbours[1])]]--> more if it comes later. Such small differences may be chance<!--[[? 2 * 0.5 ** max(more_than_neighbours) > 0.05]]-->.
 # - In SmolLM2's first layer the accuracy is near chance even if the clue comes first (52<!--[[by_layer["SmolLM2", "whole, clue before"][0]:.0f]]--> %); after layer 5 it is 90<!--[[by_layer["SmolLM2", "whole, clue before"][4]:.0f]]--> %.
-# - Cosines are large everywhere. In MiniLM's last layer they are 0.86<!--[[senses["cosines"]["MiniLM"][-1][0]:.2f]]--> within a sense and 0.77<!--[[senses["cosines"]["MiniLM"][-1][1]:.2f]]--> between senses, as Ethayarajh (2019) found for ELMo, BERT and GPT-2. So we centre the vectors first.
+# - Cosines are large everywhere. In MiniLM's last layer they are 0.86<!--[[senses["cosines"]["MiniLM"][-1][0]:.2f]]--> within a sense and 0.77<!--[[senses["cosines"]["MiniLM"][-1][1]:.2f]]--> between senses, as Ethayarajh (2019) found for ELMo, BERT and GPT-2. So we subtract the mean of a word's vectors before we compare them.
 # </details>
 #
 # **In these two models a word's vector gives away its sense if the model has read the clue, and hardly otherwise.** We do not show that this takes more than a mixture of the neighbours' vectors.
@@ -543,7 +543,7 @@ show.predict(
     choices={"about 30 %": 30, "about 50 %": 50, "about 85 %": 85},
     answer=mean(asks),
     unit=" %",
-    why="It prefers one of the two words. In three of the five seeds it gives this answer nearly always.",
+    why="It prefers one of the two words.",
     reveals=ways_told,
 )
 
@@ -583,7 +583,7 @@ behind, behind_half = mean_interval(
 # | 64<!--[[n]]--> examples, as text | 55<!--[[mean(as_text["right"]):.0f]]--> | 64<!--[[mean(as_text["right_calibrated"]):.0f]]--> | 75<!--[[mean(as_text["ranked"]):.0f]]--> |
 # | 64<!--[[n]]--> examples, in the chat form | 50<!--[[mean(as_chat["right"]):.0f]]--> | 47<!--[[mean(as_chat["right_calibrated"]):.0f]]--> | 41<!--[[mean(as_chat["ranked"]):.0f]]--> |
 #
-# - The last column takes one question and one statement, and asks how often the question gets the higher score for “question”. Chance is 50 %, and a constant bias does not change it. With a text prompt, the scores tell questions from statements better than the answers do.
+# - The last column takes one question and one statement, and asks how often the question gets the higher score for “question”. Chance is 50 %, and a constant bias does not change it. With a text prompt the ranking is better than chance, while the answers before calibration are close to it.
 # - After calibration, the prompt with 64<!--[[n]]--> examples cannot be distinguished from naive Bayes on the same seeds<!--[[? abs(over_bayes) < over_bayes_half]]-->. Fine-tuning is 14<!--[[behind:.0f]]--> points ahead of it<!--[[? behind > behind_half]]-->.
 # - The chat form does not help here. The model answers “question” every time<!--[[? set(as_chat["questions"]) == {100}]]-->. We do not know why.
 #
@@ -602,7 +602,7 @@ behind, behind_half = mean_interval(
 # |---|---|
 # | Pretraining helps where labels are few. | Yes, by about 4<!--[[pretrained["500"][0]:.0f]]--> points at 500 labels. At 50 the gain is about as large, but with the masked model it may be chance (section 4). |
 # | It is more than additional updates. | Yes at 500 labels. **Not seen at 5,000.** At 50, five seeds cannot tell. |
-# | It is more than an embedding table. | Yes at 5,000 labels (with the usual steps). A hint at 500; not shown at 50. |
+# | It is more than an embedding table. | Yes at 5,000 labels (with the usual steps). At 500 there is a hint. At 50, five seeds cannot tell. |
 # | For classification, masked is better than causal. | Not seen. The intervals contain 0. |
 # | Only a bidirectional model can fill gaps. | No. A causal model that tries all letters can also fill them, at 27<!--[[len(LETTERS)]]--> times the price (section 3). |
 # | Contextual vectors tell senses apart. | Yes, but the average of the neighbours' static vectors does so nearly as well (section 5). |
@@ -645,8 +645,8 @@ widgets.pattern_playground(drawn, 24, size=8, layers=2, yours=dict.fromkeys(draw
 # 1. Which of the three objectives can be trained with a causal mask and without changing the input?
 # <details><summary>Answer</summary>The causal one. The masked one changes its input, and span corruption has a source and a target.</details>
 #
-# 2. Why does BERT leave 10 % of the tokens to guess unchanged?
-# <details><summary>Answer</summary>The model cannot tell them from tokens that carry no loss. The authors expect that it therefore forms a good vector of every token (Devlin et al. 2019, appendix A.1); they do not test this.</details>
+# 2. BERT must guess 15 % of the tokens, and one in ten of these is left unchanged. Why?
+# <details><summary>Answer</summary>The model cannot tell them from tokens that carry no loss. The authors expect that it therefore forms a good vector of every token (Devlin et al. 2019, appendix A.1). Fine-tuning hardly depends on it (appendix C.2).</details>
 #
 # 3. A pretrained model is better with 50 labels. Which two experiments do you run before you credit pretraining?
 # <details><summary>Answer</summary>The same number of updates on both sides, and the embeddings only. Run both with several seeds, give each difference its interval, and correct for how many you look at.</details>
@@ -654,11 +654,11 @@ widgets.pattern_playground(drawn, 24, size=8, layers=2, yours=dict.fromkeys(draw
 # 4. A causal model's vector of *bank* in "The bank of the river" does not tell its sense. Is the model unable to know it?
 # <details><summary>Answer</summary>No. The vector was computed before *river* was read. When the sentence is read twice, the vector of the second *bank* tells the sense.</details>
 #
-# 5. LoRA of rank 8 for a 1,000 × 1,000 matrix: how many parameters are trained?
+# 5. You give a 1,000 × 1,000 matrix a LoRA of rank 8. How many parameters are trained?
 # <details><summary>Answer</summary>$8 \cdot (1000 + 1000) = 16{,}000$ instead of a million.</details>
 #
 # 6. You have a thousand labels and a frozen encoder whose probe is poor. What does this say?
-# <details><summary>Answer</summary>It says that no linear map of this layer's mean state finds the classes. Another layer, another pooling or fine-tuning may.</details>
+# <details><summary>Answer</summary>Only that the linear map that you trained on this layer's mean state does not find the classes. Another layer, another pooling or fine-tuning may.</details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *The questions are not projected. If 3 minutes are left, ask number 4. What goes wrong: they answer that causal models have no contextual vectors.*

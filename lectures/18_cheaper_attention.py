@@ -247,7 +247,7 @@ def shuffled(causal):
 widgets.rank_player(captured, {"SmolLM2": shuffled(True), "MiniLM": shuffled(False)})
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# > **Ask yourself.** Find a head that looks to the previous token (a diagonal stripe). What is its rank, and why?
+# > **Ask yourself.** Find a head that reads the previous token (a diagonal stripe). What is its rank, and why?
 #
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
@@ -402,7 +402,7 @@ show.predict(
 #
 # - A window must reach 16<!--[[next(size for size in range(1, 48) if layers_to_reach(window(48, size)) <= 3)]]--> positions to either side to cross 48 positions in three layers. That takes 1,312<!--[[int(window(48, 16).sum()):,]]--> of 2,304 pairs. With one global token, a window that reaches one position<!--[[? layers_to_reach(longformer(48, 1)) == 2]]--> to either side is enough. That takes 234<!--[[int(longformer(48, 1).sum())]]--> pairs and two layers.
 # - With the pattern *every size-th* (strided), position 1 never receives information from position 2, however many layers you stack. The Sparse Transformer (Child et al. 2019) combines it with a window.
-# - A star, one global token and nothing else, already connects everything in two layers. Zaheer et al. prove that a star suffices to approximate any continuous function of a text. But all information then passes through *one vector*, the bottleneck of [lecture 11](11_sequence_to_sequence.ipynb).
+# - A star, one global token and nothing else, already connects everything in two layers. Zaheer et al. prove that a star suffices to approximate any continuous function of a sequence. But all information then passes through *one vector*, the bottleneck of [lecture 11](11_sequence_to_sequence.ipynb).
 # </details>
 #
 # BigBird's paper reports what the patterns cost in accuracy (BERT-base, 512 tokens, its table 1):
@@ -449,9 +449,9 @@ show.predict(
 # | faster than full from, tokens | – | 1,200<!--[[round(starts["Longformer"], -2):,]]--> | 1,500<!--[[round(starts["BigBird"], -2):,]]--> | 600<!--[[round(starts["Linformer"], -2):,]]--> |
 #
 # - **Where our sparse layers lose time.** On short texts the kernel is faster than both. At 256 tokens Longformer takes 2.5<!--[[layer["seconds"]["Longformer"]["256"] / layer["seconds"]["full, fused"]["256"]:.1f]]--> times as long as the kernel.
-# - **Where they lose memory.** Longformer and BigBird need more than the kernel at every length<!--[[? all(layer["bytes"][name][n] > of for name in ("Longformer", "BigBird") for n, of in layer["bytes"]["full, fused"].items())]]-->, because each key is copied to every block that sees it. A special kernel could avoid the copies; ours are made of PyTorch's operations.
+# - **Where they lose memory.** Longformer and BigBird need more than the kernel at every length<!--[[? all(layer["bytes"][name][n] > of for name in ("Longformer", "BigBird") for n, of in layer["bytes"]["full, fused"].items())]]-->, mostly because each key and each value is copied to every block that sees it. A special kernel could avoid the copies; ours are made of PyTorch's operations.
 # - At 16,384 tokens the full layer needs 12.2<!--[[layer["multiply_adds"]["full, fused"]["16384"] / layer["multiply_adds"]["BigBird"]["16384"]:.1f]]--> times as many multiply-adds as BigBird, but takes only 6.6<!--[[longest["full, fused"] / longest["BigBird"]:.1f]]--> times as long.
-# - We timed one core of a shared machine, with one text and no mask. On other machines the lines cross elsewhere.
+# - We timed one core of a shared machine, with one text and no mask. On other machines the lines may cross elsewhere.
 # </details>
 #
 # **In long texts all three cheap layers are faster than the kernel. For the two sparse ones the gain in time is smaller than the gain in multiply-adds<!--[[? all(longest["full, fused"] / longest[name] < layer["multiply_adds"]["full, fused"]["16384"] / layer["multiply_adds"][name]["16384"] for name in ("Longformer", "BigBird"))]]-->; for Linformer it is not<!--[[? longest["full, fused"] / longest["Linformer"] > layer["multiply_adds"]["full, fused"]["16384"] / layer["multiply_adds"]["Linformer"]["16384"]]]-->.**
@@ -648,7 +648,7 @@ in_every_passage = all(
 #
 # - With a window of 64 the loss is 5.78<!--[[loss["window"][64]:.2f]]-->. With the first four tokens of the text added it is **3.96<!--[[first[64]:.2f]]-->**; four other tokens repair much less. This holds in each of the passages and for each window<!--[[? in_every_passage]]-->.
 # - A window of 8 with the first four tokens (4.98<!--[[first[8]:.2f]]-->) is better than a window of 64 without them<!--[[? first[8] < loss["window"][64]]]-->.
-# - **What these tokens say hardly matters.** With the first four tokens of a *different* passage instead, the loss is 3.95<!--[[stranger[64]:.2f]]-->, nearly the same<!--[[? abs(stranger[64] - first[64]) < 0.02]]-->. SmolLM2's heads put more than half of their weight there ([lecture 13](13_self_attention.ipynb)).
+# - **What these tokens say hardly matters.** With the first four tokens of a *different* passage instead, the loss is 3.95<!--[[stranger[64]:.2f]]-->, nearly the same<!--[[? abs(stranger[64] - first[64]) < 0.02]]-->. In the sentence of [lecture 13](13_self_attention.ipynb) SmolLM2's heads put more than half of their weight on the first token.
 # - This is one model with short texts. In a text that depends on something further back, the window may cost more.
 # </details>
 #
