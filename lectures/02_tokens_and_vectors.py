@@ -214,10 +214,7 @@ with show.held_back() as shares:
             f"  {word:12}",
             " ".join(pieces.pieces(word)[1:-1]),
             " | ",
-            *(
-                piece.decode()
-                for piece in tokenizers["subwords"].trace(" " + word)[-1]
-            ),
+            *(piece.decode() for piece in tokenizers["subwords"].trace(" " + word)[-1]),
         )
 show.predict(
     "MiniLM has 30,522 pieces. What fraction of the *running* words of the test plays (every occurrence counts) is a single piece?",

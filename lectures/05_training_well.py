@@ -614,7 +614,7 @@ compared(initialised, 2.5, 3.5, "Test loss of 20 layers by initialisation")
 #
 # In this stack weights of 0.01, which let the signal vanish, fail, but PyTorch's default does almost as well as He's rule. We do not know where
 # the limit lies. And a signal that survives is not enough: even with He's rule the twenty layers end at 2.90<!--[[ends_at["He"][0]:.2f]]-->, whereas the network of section 2, with
-# one hidden layer, ends at 2.34<!--[[means["Adam"]:.2f]]--> after as many steps<!--[[? deep["steps"] == race["steps"]]]-->.
+# one hidden layer, ends at 2.32<!--[[means["Adam"]:.2f]]--> after as many steps<!--[[? deep["steps"] == race["steps"]]]-->.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *The four rows are the same network with the same number of parameters. Ask how the class would notice the fault in practice.

@@ -624,7 +624,7 @@ with show.held_back() as shares:
     for length, share in named.items():
         print(f"backpropagation through {length} steps: {share:.0%} right at the end")
 show.predict(
-    "After 150 updates, how often is the second training right, which uses pieces of three? Its state could carry the symbol.",
+    "The second training uses pieces of three, but its state could carry the symbol. How often is it right after 150 updates?",
     choices={
         "nearly always": 100,
         "about two thirds of the time": 67,
@@ -877,8 +877,8 @@ at_random = 100 * 2 * hits / (hits + false_alarms + persons["names"])
 #
 # - If each word always gets its commonest label, without any context, the F1 score is 10.0<!--[[f1_of["each word's commonest label"][0]:.1f]]-->. If every `<unk>` counts as a name, it is 16.8<!--[[f1_of["every <unk> as well"][0]:.1f]]-->.
 # - Reading the words before, the network has 36.3<!--[[average(f1_of["reads the words before"]):.1f]]-->; reading both ways, 39.2<!--[[average(f1_of["reads both ways"]):.1f]]-->. Seed by seed, the words that follow add 2.9<!--[[persons["both_ways_more"]["mean"]:.1f]]--> ± 2.7<!--[[persons["both_ways_more"]["half"]:.1f]]--> points.
-# - The network that reads both ways finds 34<!--[[average(both_ways["new_found"]):.0f]]--> % of the names that it reads as `<unk>`. If it marked so many words read as `<unk>` at random, its F1
-#   score would be at most 27<!--[[at_random:.0f]]-->, even if it found every other name without an error.
+# - The network that reads both ways finds 34<!--[[average(both_ways["new_found"]):.0f]]--> % of the names that it reads as `<unk>`. If it marked that fraction of all words read as `<unk>` at random,
+#   its F1 score would be at most 27<!--[[at_random:.0f]]-->, even if it found every other name without an error.
 # - If the words of each speech are shuffled, the F1 score falls to 22.2<!--[[average(both_ways["f1_shuffled"]):.1f]]-->.
 # </details>
 #
