@@ -263,8 +263,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### Tokens need not be words
 #
-# The chain rule holds for any series of events. Who appears next on the screen of *Sesame Street*? The product is
-# $P(\text{Elmo})\, P(\text{Cookie Monster} \mid \text{Elmo})\,P(\text{Oscar} \mid \text{Elmo, Cookie Monster})$. Weather, melodies and chess moves can be
+# The chain rule holds for any sequence of events. If Elmo, Cookie Monster and Oscar appear on *Sesame Street*, in this order, the
+# product is $P(\text{Elmo})\, P(\text{Cookie Monster} \mid \text{Elmo})\,P(\text{Oscar} \mid \text{Elmo, Cookie Monster})$. Weather, melodies and chess moves can be
 # predicted in the same way. Here the tokens are the speakers of *Romeo and Juliet*:
 
 # %% slideshow={"slide_type": "fragment"}
@@ -320,7 +320,7 @@ show.predict(
 # - Without `<eos>` the probabilities sum to 1 for *each* length<!--[[? all(of_length(n, 0) == 1 for n in range(4))]]-->, for sentences of zero words, of one word, of two words … So the
 #   total is infinite. There is one distribution per length, and you cannot compare sentences of different lengths. A sentence could
 #   never be more probable than its own beginning, because every further word multiplies its probability by a factor of at most 1.
-# - With $p = 0.5$ every length has half the probability of the one before<!--[[? of_length(1, 0.5) == of_length(0, 0.5) / 2 and of_length(2, 0.5) == of_length(1, 0.5) / 2]]-->. The probabilities sum to $\sum_n p\,(1-p)^n = 1$.
+# - With $p = 0.5$ the sentences of each length have half the probability of those one word shorter<!--[[? of_length(1, 0.5) == of_length(0, 0.5) / 2 and of_length(2, 0.5) == of_length(1, 0.5) / 2]]-->. The probabilities sum to $\sum_n p\,(1-p)^n = 1$.
 # - The smaller $p$ is, the longer the sentences are on average; at $p = 0.05$ sentences of up to six words have only 0.302<!--[[sum(of_length(n, 0.05) for n in range(7)):.3f]]--> of the probability.
 # </details>
 #
@@ -443,8 +443,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - "sat" gets $(2 + 1) / (3 + 8)$ = 0.273<!--[[after_cat["sat"]:.3f]]-->, and the six unseen words together get $6/11$ = 0.545<!--[[freed:.3f]]-->, more than half.
-# - Here $V$ is only 8. For $V = 5{,}000$, $k = 1$ and a context seen ten times, the counts decide only 10 parts in 5,010 of the
-#   probability.
+# - Here $V$ is only 8. For $V = 5{,}000$, $k = 1$ and a context seen ten times, only 0.2<!--[[100 * 10 / 5010:.1f]]--> % of the probability comes from the counts.
 # </details>
 #
 # **With $k = 1$ the unseen words get too much, and with any $k$ each of them gets the same.** After "cat", the frequent "the" gets as
@@ -489,9 +488,8 @@ print({name: round(weight, 2) for name, weight in weights.items()})
 # $$P(w \mid h) = \frac{\max(c(h\,w) - d,\, 0)}{c(h)} + \frac{d\; U(h)}{c(h)}\; P(w \mid h')$$
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Kneser–Ney** (1995) also discounts, but in every order except the highest it counts something else. A shorter context is
-# consulted only where the longer one has little to say, so the counts of the shorter one should suit that job. In our training
-# plays "SYRACUSE" and "strange" are about equally frequent.
+# **Kneser–Ney** (1995) also discounts, but in every order except the highest it counts differently. A shorter context matters most
+# where the longer one was hardly ever seen, so its counts should tell which words to expect in a *new* context. In our training plays "SYRACUSE" and "strange" are about equally frequent.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 words = [tokenizer.vocabulary[i] for play in train for i in play]
@@ -558,13 +556,13 @@ show.predict(
 # $$H(p, q) = \mathbb{E}_{(h,\, w) \sim p}\,[-\ln q(w \mid h)],$$
 #
 # where the context $h$ and the next token $w$ are drawn from the true distribution $p$ of the language, and $q$ is the model. Nobody
-# knows $p$. Pretraining a language model means making this number small. Logarithms are hard to picture, so we undo them; the
+# knows $p$. Training a language model means making this number small. Logarithms are hard to picture, so we undo them; the
 # result is the **perplexity**:
 #
 # $$\text{perplexity} = \exp\Big(\frac{L}{T}\Big) = P(w_1 \dots w_T)^{-1/T}$$
 #
-# A model that chooses among $m$ equally likely words at every step has a perplexity of $m$. Perplexity is an average **branching
-# factor**: the geometric mean of the number of equally likely next words.
+# A model that chooses among $m$ equally likely words at every step has a perplexity of $m$. So perplexity is an average **branching
+# factor**, the number of equally likely next words that would surprise the model as much.
 
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -618,7 +616,7 @@ show.predict(
 # > logarithm with its own base, $2^3 = e^{3 \ln 2}$; the other base gives nonsense. *Averaging perplexities.* Ten words at perplexity 10
 # > and ten at 1,000 have a joint perplexity of 100<!--[[perplexity_of([1 / 10, 1 / 1000]):.0f]]-->, not 505<!--[[(10 + 1000) / 2:.0f]]-->. Average the log losses, then take the exponential.
 # > *Comparing the incomparable.* Perplexities per word, per character or over different vocabularies have different units; a
-# > model that calls every word `<unk>` has a perplexity of 1.
+# > model whose whole vocabulary is `<unk>` has a perplexity of 1.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### Measured on Shakespeare
@@ -680,8 +678,8 @@ print(
 # - With one word of context instead of none, the perplexity of Kneser–Ney falls from 203.8<!--[[lines["Kneser–Ney"][0]:.1f]]--> to 71.2<!--[[lines["Kneser–Ney"][1]:.1f]]-->. The *first* word of context
 #   matters most<!--[[? all(a - b > b - c for a, b, c, _, _ in lines.values())]]-->.
 # - Kneser–Ney is best at every order above 1<!--[[? all(min(line[i] for line in lines.values()) == lines["Kneser–Ney"][i] for i in range(1, 5))]]--> and improves up to order 5<!--[[? min(lines["Kneser–Ney"]) == lines["Kneser–Ney"][4]]]-->, to 57.9<!--[[min(lines["Kneser–Ney"]):.1f]]-->, but gains little beyond order 3.
-# - Beyond the bigram, additive smoothing gets worse with every further word of context<!--[[? lines["additive, k = 1"][1:] == sorted(lines["additive, k = 1"][1:])]]-->. With $k = 1$, the counts of a context that
-#   was seen once decide one part in 5,001. Tuning $k$ helps<!--[[? all(a <= b for a, b in zip(lines["additive, k tuned"], lines["additive, k = 1"]))]]-->; the bigram's perplexity falls from 166.8<!--[[lines["additive, k = 1"][1]:.1f]]--> to 85.5<!--[[lines["additive, k tuned"][1]:.1f]]-->. But no $k$ that we
+# - Beyond the bigram, additive smoothing gets worse with every further word of context<!--[[? lines["additive, k = 1"][1:] == sorted(lines["additive, k = 1"][1:])]]-->. Most of
+#   the longer contexts are rare, and with $k = 1$ nearly all of the probability after a rare context comes from $k$. Tuning $k$ helps<!--[[? all(a <= b for a, b in zip(lines["additive, k tuned"], lines["additive, k = 1"]))]]-->; the bigram's perplexity falls from 166.8<!--[[lines["additive, k = 1"][1]:.1f]]--> to 85.5<!--[[lines["additive, k tuned"][1]:.1f]]-->. But no $k$ that we
 #   tried saves the longer contexts<!--[[? lines["additive, k tuned"][1:] == sorted(lines["additive, k tuned"][1:])]]-->.
 # - The *Wall Street Journal* curve is a classic, from 38 million training words and a vocabulary of 19,979 (Jurafsky & Martin,
 #   section 3.3). It has the same shape at a different height. The heights cannot be compared, because text and vocabulary differ. We
@@ -780,7 +778,7 @@ widgets.writer(write, [1, 2, 3, 4, 5], ["mle", "kneser_ney", "additive"], order=
 #   writes phrases but forgets how the sentence began. No order remembers who is speaking to whom.
 # - Without smoothing (mle) the 5-gram is fluent, but it *copies*: over ten seeds, 83<!--[[100 * copied(5, "mle", 6):.0f]]--> % of its words complete a run of at least six words
 #   from a play. At 70<!--[[100 * without_choice(5, "mle"):.0f]]--> % of its steps it has no choice, because in the training plays only one word ever follows the previous four.
-# - Kneser–Ney has by far the better perplexity, but its text is harder to follow. In it, 16<!--[[100 * (1 - copied(5, "kneser_ney", 2)):.0f]]--> % of the words never follow their
+# - Kneser–Ney has by far the better perplexity, but in its text 16<!--[[100 * (1 - copied(5, "kneser_ney", 2)):.0f]]--> % of the words never follow their
 #   predecessor in any play. Without smoothing that cannot happen.
 # - The additive trigram turns to gibberish immediately<!--[[? copied(3, "additive", 3, seeds=3, skip=5) < 0.05]]--> and does not recover. Nearly all its probability lies on words never seen in
 #   this context, and after such a word the next context is also new. Even special tokens such as `<bos>` or `<pad>` (which pads
@@ -881,7 +879,7 @@ widgets.guessing_game(passages, play_all, entropy_bounds, KEYS, key_of, demo=dem
 #
 # <details><summary><b>What to notice</b></summary>
 #
-# - The first letter of a word is hard, the last one easy.
+# - The first letter of a word is harder than the letters inside it.
 # - A few dozen characters give rough bounds. The upper one is too low on average, because characters that take twenty guesses are
 #   rare and may not have occurred yet. The models' bars, on the same characters, are just as rough.
 # - The models' bars come from *guesses*, as yours does. The diamonds come from their probabilities, which you could not give.
@@ -1013,8 +1011,8 @@ widgets.perplexity_playground(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **How much of a text can you predict before you read it?** Nothing but counts is enough to predict more than half of its
-# characters at the first guess. A program learns to predict by estimating the probability of every possible next token from the
+# **How much of a text can you predict before you read it?** Counts alone predict more than half of its characters at the first
+# guess. A program learns to predict by estimating the probability of every possible next token from the
 # text that it has seen. The rest of this course is about better estimates.
 
 # %% [markdown] slideshow={"slide_type": "skip"}

@@ -70,7 +70,7 @@ tokenizers = {
     "characters": CharTokenizer.fit(train),
     "all words": WordTokenizer.fit(train),
     "5,000 words": WordTokenizer.fit(train, vocab_size=5000),
-    "pieces (byte pairs)": checkpoint("bpe_gpt").tokenizer,
+    "subwords": checkpoint("bpe_gpt").tokenizer,
 }
 cut, words_in_test = {}, len(test.split())
 
@@ -104,7 +104,7 @@ show.predict(
 # </details>
 #
 # Unknown words become `<unk>`, and the model can neither write nor distinguish them. **Subwords** ("pieces") are the compromise that
-# nearly every large model uses: a frequent word is one token, a rare word is several, and nothing is unknown<!--[[? cut["pieces (byte pairs)"][2] == 0]]-->.
+# nearly every large model uses: a frequent word is one token, a rare word is several, and nothing is unknown<!--[[? cut["subwords"][2] == 0]]-->.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. Byte-pair encoding
@@ -117,8 +117,7 @@ show.predict(
 # 2. Count all pairs of adjacent pieces inside words. Choose the most frequent pair.
 # 3. Replace it everywhere by a new token; this step is called a **merge**. Repeat from step 2 until the vocabulary has the desired size.
 #
-# A word includes *the space before it*, so " sea" differs from "sea" at the start of a line. To encode a text later, apply the same
-# merges in the same order.
+# A word includes *the space before it*, so " sea" differs from "sea" at the start of a line.
 #
 # > **Ask yourself.** In the text below, which two pairs are merged first? After how many merges is "␣shells" one token? What happens
 # > in the text "bananas" when nothing is left to merge?
@@ -160,8 +159,8 @@ merged = [b"".join(step.pair) for step in merges]
 #
 # > **What goes wrong.** *Overlapping pairs.* In "aaa" the pair "aa" occurs twice but can be merged only once<!--[[? next(iter(trace_training("aaa", 1))).words == {b"aaa": [b"aa", b"a"]}]]-->. Go from left to
 # > right, and skip the merged piece. *Ties.* If two pairs are equally frequent, programs that break ties differently learn
-# > different vocabularies; ours follows Hugging Face. *The order.* Encoding does not "take the longest piece that fits". Apply
-# > the merges in the order in which they were learned. *Across words.* Count pairs only inside words; otherwise "of the" would
+# > different vocabularies; ours follows Hugging Face. *The order.* Encoding does not "take the longest piece that fits"; the order
+# > of the merges decides. *Across words.* Count pairs only inside words; otherwise "of the" would
 # > become a token.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -172,7 +171,7 @@ merged = [b"".join(step.pair) for step in merges]
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 with show.held_back() as steps:
-    for cut_now in tokenizers["pieces (byte pairs)"].trace(" unhappiness"):
+    for cut_now in tokenizers["subwords"].trace(" unhappiness"):
         print(" ".join(piece.decode().replace(" ", "␣") for piece in cut_now))
 show.predict(
     "How does a tokenizer trained on Shakespeare split “unhappiness”? A linguist would split it into un · happi · ness.",
@@ -189,7 +188,7 @@ show.predict(
 # ### How many words are one token?
 #
 # MiniLM, a model from 2020, has 30,522<!--[[pieces.vocab_size:,]]--> pieces that were learned from an encyclopedia and books (by WordPiece, a relative of BPE;
-# `##` marks a piece that continues a word). Our tokenizer was trained on Shakespeare and has 1,024<!--[[cut["pieces (byte pairs)"][0]:,]]--> pieces.
+# `##` marks a piece that continues a word). Our tokenizer was trained on Shakespeare and has 1,024<!--[[cut["subwords"][0]:,]]--> pieces.
 
 # %% slideshow={"slide_type": "fragment"}
 encoder, pieces = minilm()
@@ -202,7 +201,7 @@ one_piece = {}
 with show.held_back() as shares:
     for name, cut_word in {
         "MiniLM": lambda word: pieces.pieces(word)[1:-1],
-        "ours": lambda word: tokenizers["pieces (byte pairs)"].encode(" " + word),
+        "ours": lambda word: tokenizers["subwords"].encode(" " + word),
     }.items():
         single = {word: len(cut_word(word)) == 1 for word in counted}
         running = sum(count for word, count in counted.items() if single[word]) / counted.total()
@@ -215,10 +214,7 @@ with show.held_back() as shares:
             f"  {word:12}",
             " ".join(pieces.pieces(word)[1:-1]),
             " | ",
-            *(
-                piece.decode()
-                for piece in tokenizers["pieces (byte pairs)"].trace(" " + word)[-1]
-            ),
+            *(piece.decode() for piece in tokenizers["subwords"].trace(" " + word)[-1]),
         )
 show.predict(
     "MiniLM has 30,522 pieces. What fraction of the *running* words of the test plays (every occurrence counts) is a single piece?",
@@ -232,7 +228,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# For MiniLM 92<!--[[100 * one_piece["MiniLM"][0]:.0f]]--> % of the running words are one token, but only 62<!--[[100 * one_piece["MiniLM"][1]:.0f]]--> % of the *distinct* words. With our 1,024<!--[[cut["pieces (byte pairs)"][0]:,]]--> pieces the fractions are
+# For MiniLM 92<!--[[100 * one_piece["MiniLM"][0]:.0f]]--> % of the running words are one token, but only 62<!--[[100 * one_piece["MiniLM"][1]:.0f]]--> % of the *distinct* words. With our 1,024<!--[[cut["subwords"][0]:,]]--> pieces the fractions are
 # 59<!--[[100 * one_piece["ours"][0]:.0f]]--> % and 3<!--[[100 * one_piece["ours"][1]:.0f]]--> %. So "most English words are one token" is true of running words if the vocabulary is large. Rare words are split, and
 # not always where a linguist would split them (see "incarnadine").
 # </details>
@@ -252,7 +248,7 @@ widgets.pieces_playground(
     {
         "SmolLM2": modern.pieces,
         "MiniLM": lambda text: pieces.pieces(text)[1:-1],
-        "ours, Shakespeare": tokenizers["pieces (byte pairs)"].pieces,
+        "ours, Shakespeare": tokenizers["subwords"].pieces,
     },
     {
         "a line of Hamlet": "To be, or not to be, that is the question.",
@@ -269,10 +265,9 @@ widgets.pieces_playground(
 # - SmolLM2 splits every number into single digits, so 1234567 is seven<!--[[words(len(modern.pieces("1234567")))]]--> tokens; MiniLM learned pieces such as "123" and "##45"<!--[[? pieces.pieces("1234567")[1:3] == ["123", "##45"]]]-->, which say
 #   nothing about the size of a number.
 # - One word becomes three different sequences of tokens: " Straw" + "berry", "st" + "raw" + "berry", " ST" + "RAW" + "B" + "ERR"
-#   + "Y"<!--[[? "+".join(modern.pieces("strawberry Strawberry STRAWBERRY")) == "st+raw+berry+ Straw+berry+ ST+RAW+B+ERR+Y"]]-->. The model sees token ids, not letters. MiniLM's tokenizer first puts all text into lower case, so it does not see the difference at all.
+#   + "Y"<!--[[? "+".join(modern.pieces("strawberry Strawberry STRAWBERRY")) == "st+raw+berry+ Straw+berry+ ST+RAW+B+ERR+Y"]]-->. The model sees token ids, not letters. MiniLM's tokenizer first converts all text to lower case, so it does not see the difference at all.
 # - " Greece" is one<!--[[words(len(modern.pieces(" Greece")))]]--> token for SmolLM2 but " Ελλάδα" is seven<!--[[words(len(modern.pieces(" Ελλάδα")))]]-->. SmolLM2's tokenizer learned its merges from mostly English text. So
-#   the language of a text decides what the text costs and how much of it fits into a model's context. MiniLM has no piece for the
-#   parrot and gives `[UNK]`<!--[[? "[UNK]" in pieces.pieces("🦜")]]-->.
+#   a text may cost several times as many tokens in one language as in another. MiniLM has no piece for the parrot and gives `[UNK]`<!--[[? "[UNK]" in pieces.pieces("🦜")]]-->.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -284,8 +279,9 @@ widgets.pieces_playground(
 #
 # $$e(w) = \mathrm{onehot}(w)\, E, \qquad E \text{ is vocabulary} \times d$$
 #
-# So an embedding is a matrix product, and the entries of $E$ can be learned like those of any other matrix. Training moves each
-# of them a little in the direction that lowers the loss ([lecture 3](03_backpropagation.ipynb)). In practice you look the row up.
+# The entries of $E$ can therefore be learned like those of any other matrix. Training moves each of them a little in the direction
+# that lowers the loss ([lecture 3](03_backpropagation.ipynb)). A program just looks the row up, which gives the same result without
+# multiplying by all the zeros.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Let the students multiply a one-hot vector by a 3 × 2 table by hand. Many expect the embedding to be a fixed code;
@@ -341,13 +337,13 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **In this small model of words most parameters are embeddings**<!--[[? table / size > 0.5 and 1.7 < (size + table) / size < 2]]-->, so tying nearly halves the model. (A model of characters has a
-# short vocabulary, and so a small table.)
+# **In this small word-level model most parameters are embeddings**<!--[[? table / size > 0.5 and 1.7 < (size + table) / size < 2]]-->, so tying nearly halves the model. (A character-level
+# model has a small vocabulary, and so a small table.)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. A word is known by the company it keeps
 #
-# What should the vectors be? Linguists had an answer before they had computers. Words that occur in the same contexts have similar
+# Which vectors should we choose? Linguists gave an answer in the 1950s. Words that occur in the same contexts have similar
 # meanings (Harris 1954); this is the **distributional hypothesis**. In Firth's (1957) words, "You shall know a word by the
 # company it keeps". The simplest method is to **count** the company. Row $a$ of a table says how often each word $b$ occurs
 # within $m = 2$ words of $a$. To compare two rows, compute the **cosine** of the angle between them,
@@ -384,8 +380,8 @@ print(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# Such vectors are **sparse**: long and nearly all zeros. And the largest entries are in the columns of words such as "the" and "and",
-# which keep company with nearly every word. So we compare the counts with chance, using the **pointwise mutual information**
+# Such vectors are **sparse**: long and nearly all zeros. And their largest entries are in the columns of words such as "the" and
+# "and". So we compare the counts with chance, using the **pointwise mutual information**
 #
 # $$\mathrm{PMI}(a, b) = \log \frac{P(a, b)}{P(a)\, P(b)}.$$
 #
@@ -394,8 +390,8 @@ print(
 # (*PPMI*).
 #
 # A **dense** vector has few dimensions, here 64<!--[[E.shape[1]]]-->, and hardly any zeros. One way to get dense vectors is to compress the table. The
-# *singular value decomposition* (SVD) gives each word a first and a second vector of 64 dimensions. Dot products of a first with a
-# second vector rebuild PPMI with the smallest squared error; we keep one vector per word. Another way is to *learn* dense vectors
+# *singular value decomposition* (SVD) finds two vectors of 64 dimensions for each word, one for its row and one for its column. Their
+# dot products rebuild PPMI with the smallest squared error. We keep the vectors of the rows. Another way is to *learn* dense vectors
 # (section 5).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
@@ -477,7 +473,7 @@ nearest = {name: [word for word, _ in near[name]("king")[:4]] for name in near}
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - With plain counts every word is near every other: two random words have a mean cosine of 0.44<!--[[alike["counts"]:.2f]]-->.
+# - With plain counts even two random words have a mean cosine of 0.44<!--[[alike["counts"]:.2f]]-->.
 # - Without the columns of the 50 most
 #   frequent words it is 0.11<!--[[alike_without:.2f]]-->, and with PPMI 0.04<!--[[alike["PPMI"]:.2f]]-->.
 # - The neighbours of “king” by plain counts are prince, crown, people, princess<!--[[? nearest["counts"] == "prince crown people princess".split()]]-->; by PPMI they are queen, richard, henry, lord<!--[[? nearest["PPMI"] == "queen richard henry lord".split()]]-->.
@@ -487,7 +483,7 @@ nearest = {name: [word for word, _ in near[name]("king")[:4]] for name in near}
 #   shows what changes with the seed.
 # </details>
 #
-# **"Near" means "could replace it", not "means the same".**
+# **"Near" means "occurs in similar contexts", not "means the same".**
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Skip-gram: predict the company
@@ -824,7 +820,7 @@ for choice in ("he and she", "forms of verbs", "I and thou"):
 # </details>
 #
 # **The map flatters.**<!--[[? min(each[0] for each in agree.values()) > max(each[1] for each in agree.values())]]--> Of the mean arrow of each group, the direction that its pairs share, the plane keeps 10<!--[[100 * min(shared for shared, _ in in_plane.values()):.0f]]--> to 86<!--[[100 * max(shared for shared, _ in in_plane.values()):.0f]]--> % (of the squared
-# length). Of what distinguishes the arrows from their mean, it keeps at most 16<!--[[100 * max(other for _, other in in_plane.values()):.0f]]--> %, in each group less<!--[[? all(shared > other for shared, other in in_plane.values())]]-->. So the pairs do share a
+# length). Of what distinguishes the arrows from their mean, it keeps at most 16<!--[[100 * max(other for _, other in in_plane.values()):.0f]]--> %, and in each group less than of the mean arrow<!--[[? all(shared > other for shared, other in in_plane.values())]]-->. So the pairs do share a
 # direction, but they differ more than the map shows.
 #
 # **One row, many meanings.** A table has one vector per word, whatever the sentence. Shakespeare's Paris is a Trojan in one play, a count
@@ -1036,7 +1032,7 @@ widgets.negative_playground(negative_sampling_loss, sigmoid, ["cheese", "because
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # **Where does a word begin and end, and how can numbers say that two words are similar?** A tokenizer cuts where counts of pairs tell
-# it to. Two words are similar if they keep the same company. By counting or predicting that company, we turn it into vectors.
+# it to. The vectors of two words are similar if the words keep the same company, which we can count or predict.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself
@@ -1053,8 +1049,7 @@ widgets.negative_playground(negative_sampling_loss, sigmoid, ["cheese", "because
 # <details><summary>Answer</summary>It has 50<!--[[50_000 * 1_000 // 10**6]]--> million parameters. The product would take as many multiplications, all but 1,000 of them by 0. So you look the row up.</details>
 #
 # 4. Why are "hot" and "cold" near each other in a table of word vectors?
-# <details><summary>Answer</summary>They keep the same company: weather, water, hands. "Near" means that one word could replace the
-# other.</details>
+# <details><summary>Answer</summary>They keep the same company: weather, water, hands. "Near" does not mean "the same".</details>
 #
 # 5. In negative sampling all scores are 0, and k = 4. What is the loss?
 # <details><summary>Answer</summary>It is 5 · ln 2 = 3.47<!--[[negative_sampling_loss(0, [0] * 4):.2f]]-->, because each of the five terms is −ln(1/2).</details>

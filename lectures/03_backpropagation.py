@@ -61,7 +61,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # The weights and the bias are its **parameters**, the numbers that learning may change. In an early artificial neuron that learns,
 # Rosenblatt's **perceptron** (1958), $f$ is a threshold: $y = 1$ if the sum is positive, else $0$. With two inputs the sum is zero
 # along a straight line. The perceptron outputs 1 on one side and 0 on the other, and the weight vector points to the side of 1. A
-# task with two answers is **linearly separable** if one straight line can separate them.
+# task is **linearly separable** if one straight line separates the inputs with target 1 from those with target 0.
 
 # %% slideshow={"slide_type": "fragment"}
 corners = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=float)
@@ -198,7 +198,7 @@ HTML(
 # other two.
 # </details>
 #
-# **A hidden layer computes new coordinates in which the task is easier.** Here we chose them; in section 8 the network learns them.
+# **A hidden layer can compute new coordinates in which the task is easier.** Here we chose them; in section 8 the network learns them.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # **Why the threshold has to go.** Learning asks: if I change this weight a little, does the answer get better? A threshold says
@@ -270,7 +270,7 @@ show.predict(
     "How many parameters does this network have?",
     within=0,
     answer=parameters,
-    why="$3 \\cdot 4 + 4 \\cdot 4 + 4 \\cdot 1 = 32$ weights and $4 + 4 + 1 = 9$ biases.",
+    why="Every neuron has a bias as well.",
     reveals=counted,
 )
 
@@ -469,8 +469,8 @@ show.predict(
 # - In "one weight, used twice" the gradient of $w$ is the sum over both uses. A recurrent network
 #   ([lecture 6](06_recurrent_networks.ipynb)) uses the same weights at *every* word, so its gradient is a sum over the whole
 #   text.
-# - In "surprise of a sigmoid" the gradient of $a$ is $-1/p \cdot (1 - p)\,p = p - 1$. Remember for section 7 that this is *the
-#   prediction minus the target*.
+# - In "surprise of a sigmoid" the gradient of $a$ is $-1/p \cdot (1 - p)\,p = p - 1$, *the prediction minus
+#   the target*, which is 1 here. Section 7 returns to this.
 # </details>
 #
 # **Gradients add up over all paths** from a value to the output. This is the multivariable chain rule.
@@ -658,7 +658,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - On the left, where $h$ is large, the *curvature* is to blame; the error of the one-sided quotient is proportional to $h$, that of
-#   the central one to $h^2$<!--[[? 8 < one_sided_error[0] / one_sided_error[1] < 12 and 80 < central_error[0] / central_error[1] < 120]]-->. On the right the *computer* is to blame. A number has 16 digits, $f(x + h)$ and $f(x)$ agree in
+#   the central one to $h^2$<!--[[? 8 < one_sided_error[0] / one_sided_error[1] < 12 and 80 < central_error[0] / central_error[1] < 120]]-->. On the right the *computer* is to blame. A number in double precision has about 16 digits, $f(x + h)$ and $f(x)$ agree in
 #   nearly all of them, and we divide the rounding error of their difference by a tiny $h$.
 # - The one-sided quotient is best near $10^{-7}$ or $10^{-8}$, the central one near $10^{-5}$<!--[[? powers[np.argmin(one_sided_error)] in (7, 8) and powers[np.argmin(central_error)] in (4, 5, 6)]]-->, where it is hundreds of times more
 #   accurate than the best one-sided quotient<!--[[? min(one_sided_error) > 100 * min(central_error)]]-->. At $10^{-15}$ both are useless, because they are wrong by more than a tenth of the gradient<!--[[? min(one_sided_error[-1], central_error[-1]) > 0.1 * abs(true)]]-->.
@@ -669,12 +669,12 @@ show.predict(
 check = check_gradient(logistic_neuron, [2, -1, -3, -2, -3])
 print("backward ", [f"{g:.6f}" for g in check.backward])
 print("numerical", [f"{g:.6f}" for g in check.numerical])
-print(f"gap below 1e-9: {check.error < 1e-9}")
+print(f"largest error below 1e-9: {check.error < 1e-9}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# > **What goes wrong.** In double precision and away from kinks, a gap of less than $10^{-7}$ of the gradient's size passes the check,
-# > and a gap of $10^{-2}$ means a mistake. A gap in between may come from single precision, from a deep graph, or from a mistake, so
-# > look closer. There are three ways to fool yourself: an *absolute* gap, not compared with the size of the gradient; a *kink*, such
+# > **What goes wrong.** In double precision and away from kinks, a relative error below $10^{-7}$ passes the check, and one of $10^{-2}$
+# > means a mistake. An error in between may come from single precision, from a deep graph, or from a mistake, so look closer. There
+# > are three ways to fool yourself: an *absolute* error, not compared with the size of the gradient; a *kink*, such
 # > as that of $\max(0, x)$ at 0, where both gradients may be right and still disagree; and a point at which the mistake cannot show,
 # > for example one with all inputs 0.
 #
@@ -813,7 +813,7 @@ def loss_and_gradients(X, targets, W1, b1, W2, b2):
 
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *12 minutes. Derive p − y on the board; it takes two. Then cover the lower half of the function and let the room write it, line by
+# *12 minutes. Derive p − y on the board, in two minutes. Then cover the lower half of the function and let the room write it, line by
 # line, just from the shapes. This nearly always works; where two products fit (square matrices), ask for the sum over the batch.
 # This is a small version of the assignment.*
 

@@ -54,8 +54,8 @@ torch.set_num_threads(1)  # for networks as small as these one thread is fastest
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1. Minibatches and their noise
 #
-# The network of this lecture is the window model of [lecture 4](04_windows_and_convolutions.ipynb), applied to characters. It has
-# sixteen embeddings side by side, one hidden layer, and a score for every character.
+# The network of this lecture is the window model of [lecture 4](04_windows_and_convolutions.ipynb), applied to characters. It
+# concatenates sixteen embeddings, and one hidden layer leads to a score for every character.
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 shakespeare = load("shakespeare")
@@ -145,12 +145,12 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# The error is $s / \sqrt B$, where $s$ measures how much the gradients of single examples disagree. The first examples are worth most.
+# The error is $s / \sqrt B$, where $s$ measures how much the gradients of single examples disagree. So each further example reduces the error less.
 #
 # <details><summary><b>What to notice</b></summary>
 #
-# - After these 200 steps the gradients of 44<!--[[100 * (gradients @ gradients.mean(0) < 0).double().mean():.0f]]--> % of the single examples point *backwards*: a small step along such a gradient helps its example and
-#   raises the loss on the whole text.
+# - After these 200 steps the gradients of 44<!--[[100 * (gradients @ gradients.mean(0) < 0).double().mean():.0f]]--> % of the single examples point *backwards*: a small step of gradient descent with such a
+#   gradient helps its own example and raises the mean loss.
 # - The measured error lies on the line of $1/\sqrt{B}$. This law has nothing to do with networks; it only requires that the
 #   examples are sampled independently. Neighbouring windows of a play are not independent, so shuffle.
 # - As the network improves, the full gradient gets shorter<!--[[? full[1] < full[0]]]-->, and the relative error grows. For these biases, the error of 64 examples is
@@ -212,8 +212,8 @@ compared(by_size, 2.4, 2.75, "Test loss by size of the minibatch")
 #   compared *seed by seed*, the difference is just visible (section 7).
 # </details>
 #
-# For the same number of examples, the smallest of these minibatches end at the lowest loss. For the same number of *steps*, a larger one
-# has the smaller error, and a GPU may process 1,024 examples as fast as one. Beyond some size, which depends on the task, a larger minibatch saves hardly
+# For the same number of examples, the smallest of these minibatches end at the lowest loss. A larger one estimates the gradient more
+# accurately at each *step*, and a GPU may process 1,024 examples as fast as one. Beyond some size, which depends on the task, a larger minibatch saves hardly
 # any steps (Shallue et al. 2019).
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -398,7 +398,7 @@ for name, matrix in {"step": stretched, "Muon's": orthogonalise(stretched)}.item
     print(f"{name:7} singular values", torch.linalg.svdvals(matrix).numpy().round(2))
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# > **Ask yourself.** Muon suits the matrices between layers. Why not the embedding? A minibatch uses only a few of its rows.
+# > **Ask yourself.** Muon suits the matrices between layers. Why not the embedding?
 #
 # <details><summary><b>Answer</b></summary>
 #
@@ -592,10 +592,14 @@ over_glorot, over_pytorch = (
     paired(initialised[name], initialised["He"]) for name in ("Glorot", "PyTorch")
 )
 tiny_rates = deep["by"]["no norm"]["0.01"]["rates"]
-frequency = torch.bincount(train[:, -1]).double()
-frequency = frequency[frequency > 0] / frequency.sum()
-entropy = -(frequency * frequency.log()).sum().item()
-print(f"the loss if you know only how frequent each character is: {entropy:.2f} nats")
+plays = {"train": shakespeare.texts("train")[0], "test": "".join(shakespeare.texts("test"))}
+frequency = {  # + 1, so that none is 0
+    part: torch.bincount(torch.tensor(characters.encode(text)), minlength=V).double() + 1
+    for part, text in plays.items()
+}
+frequency = {part: counts / counts.sum() for part, counts in frequency.items()}
+by_frequency = -(frequency["test"] * frequency["train"].log()).sum().item()
+print(f"test loss if you know only how frequent each character is: {by_frequency:.2f} nats")
 compared(initialised, 2.5, 3.5, "Test loss of 20 layers by initialisation")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -609,8 +613,8 @@ compared(initialised, 2.5, 3.5, "Test loss of 20 layers by initialisation")
 # </details>
 #
 # In this stack weights of 0.01, which let the signal vanish, fail, but PyTorch's default does almost as well as He's rule. We do not know where
-# the limit lies. And a signal that survives is not enough: even with He's rule the twenty layers end at 2.90<!--[[ends_at["He"][0]:.2f]]-->, whereas a network with one hidden layer is already at
-# 2.6<!--[[sum(seed[2] for seed in adams["0.003"]["curve"]["dev"]) / 5:.1f]]--> after 250 steps.
+# the limit lies. And a signal that survives is not enough: even with He's rule the twenty layers end at 2.90<!--[[ends_at["He"][0]:.2f]]-->, whereas the network of section 2, with
+# one hidden layer, ends at 2.32<!--[[means["Adam"]:.2f]]--> after as many steps<!--[[? deep["steps"] == race["steps"]]]-->.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *The four rows are the same network with the same number of parameters. Ask how the class would notice the fault in practice.
@@ -689,7 +693,7 @@ compared(everything, 2.0, 3.5, "Test loss of 20 layers by initialisation and nor
 # <details><summary><b>What to notice</b></summary>
 #
 # - In this plain stack LayerNorm hurts, and for BatchNorm five seeds show no difference<!--[[? abs(batch_norm[0]) < batch_norm[1]]]-->. From He's weights, LayerNorm ends 0.30<!--[[layer_norm[0]:.2f]]--> ± 0.09<!--[[layer_norm[1]:.2f]]--> nats *above* the network without it<!--[[? layer_norm[0] > layer_norm[1]]]-->, and BatchNorm
-#   0.06<!--[[batch_norm[0]:.2f]]--> ± 0.13<!--[[batch_norm[1]:.2f]]-->. From weights of 0.01 LayerNorm learns nothing beyond the frequencies<!--[[? ends_of["0.01, LayerNorm"][0] > entropy]]-->. We do not know why.
+#   0.06<!--[[batch_norm[0]:.2f]]--> ± 0.13<!--[[batch_norm[1]:.2f]]-->. From weights of 0.01 LayerNorm learns nothing beyond the frequencies<!--[[? ends_of["0.01, LayerNorm"][0] > by_frequency]]-->. We do not know why.
 # - With LayerNorm *and* residual connections the same layers learn. (We did not run residual connections alone.) They end 0.54<!--[[he_gain[0]:.2f]]--> ± 0.05<!--[[he_gain[1]:.2f]]--> nats below the plain stack if both start from He's weights, and 0.95<!--[[small_gain[0]:.2f]]--> ± 0.04<!--[[small_gain[1]:.2f]]--> nats below it if both start from weights of 0.01.
 # - The two initialisations then hardly differ: by 0.01<!--[[abs(with_skips[0]):.2f]]--> ± 0.01<!--[[with_skips[1]:.2f]]--> nats<!--[[? abs(with_skips[0]) < with_skips[1]]]-->.
 # </details>
@@ -803,7 +807,7 @@ show.predict(
     "You have only two pages. Which single remedy ends at the lowest test loss? (We chose the strength of each on the development plays.)",
     choices=["weight decay", "dropout", "fewer units", "early stopping"],
     answer=min(without_data, key=without_data.get),
-    why="All were measured at the last step. The second picture shows each remedy at every step.",
+    why="Only early stopping was measured before the last step. The second picture shows each remedy at every step.",
     reveals=lambda: [
         compared(outcomes, 2.2, 6.4, "Test loss by remedy"),
         widgets.remedies_explorer(over),
@@ -813,9 +817,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - At the last step the strongest decay that we tried ends with a loss of 2.79<!--[[mean_interval(outcomes["weight decay 1"])[0]:.2f]]-->, doing nothing with 6.20<!--[[mean_interval(outcomes["nothing"])[0]:.2f]]-->. Dropout (4.15<!--[[mean_interval(outcomes["dropout 0.5"])[0]:.2f]]-->) and a
+# - At the last step the strongest decay that we tried has a loss of 2.79<!--[[mean_interval(outcomes["weight decay 1"])[0]:.2f]]-->, no remedy 6.20<!--[[mean_interval(outcomes["nothing"])[0]:.2f]]-->. Dropout (4.15<!--[[mean_interval(outcomes["dropout 0.5"])[0]:.2f]]-->) and a
 #   smaller network overfit as well, only more slowly.
-# - Stopped at its best step, dropout has 2.99<!--[[mean_interval(outcomes["dropout 0.5, stopped early"])[0]:.2f]]-->. That is less than the 3.11<!--[[mean_interval(outcomes["early stopping"])[0]:.2f]]--> of plain early stopping. Remedies can be combined.
+# - Remedies can be combined. Stopped at its best step, dropout has 2.99<!--[[mean_interval(outcomes["dropout 0.5, stopped early"])[0]:.2f]]-->; seed by seed, that is 0.12<!--[[-paired(outcomes["dropout 0.5, stopped early"], outcomes["early stopping"])[0]:.2f]]--> ± 0.02<!--[[paired(outcomes["dropout 0.5, stopped early"], outcomes["early stopping"])[1]:.2f]]--> less than early stopping alone.
 # - The strongest decay and the strongest dropout that we tried were the best, so stronger ones may be better still.
 # </details>
 #
@@ -829,8 +833,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. How many seeds?
 #
-# Train the same network twice with different seeds, and you get two losses. A difference between two *methods* means something
-# only if it is larger than the difference between seeds. Train each method with $n$ seeds, and report the mean and its
+# Train the same network twice with different seeds, and you get two losses. So if you run two *methods* once each, you cannot tell a
+# difference between the methods from a difference between the seeds. Train each method with $n$ seeds, and report the mean and its
 # **confidence interval** (Neyman 1937), with Student's $t$ (1908):
 #
 # $$\bar x \pm t_{n-1}\, \frac{s}{\sqrt n}, \qquad s^2 = \frac{1}{n - 1} \sum_i (x_i - \bar x)^2,$$
@@ -860,8 +864,8 @@ print("128 minus 16, seed by seed: {:+.3f} ± {:.3f}".format(*paired(middle, sma
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # **Compare seed by seed.** The two intervals of section 1 overlap, and yet there is a difference: overlap proves nothing (Schenker &
-# Gentleman 2001). The third seed is the worst for both sizes<!--[[? small.index(max(small)) == middle.index(max(middle)) == 2]]-->, so they share such luck. If both methods get the same seeds, and so the same
-# initial weights and data in the same order, subtract seed by seed. Their shared luck cancels, and the interval of the *differences*
+# Gentleman 2001). From seed to seed the losses of both sizes rise and fall together; their correlation is 0.85<!--[[torch.corrcoef(torch.tensor([small, middle]))[0, 1]:.2f]]-->. If both methods get the same seeds, and so the same
+# initial weights and data in the same order, subtract seed by seed. The luck that they share cancels, and the interval of the *differences*
 # decides.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "subslide"}
@@ -887,8 +891,8 @@ show.predict(
 # - With two seeds each the intervals are so wide ($t$ = 12.7<!--[[T[0]:.1f]]-->) that they show hardly any difference. Five seeds are a good start.
 # - How many seeds you need depends on the difference. For a difference of twice the spread between seeds, five are enough;
 #   for a difference of a tenth of the spread you need some 1,570<!--[[2 * ((1.96 + 0.8416) / 0.1) ** 2:,.0f]]--> for each method (to find it four times out of five).
-# - In "ReLU against itself" there is no difference to find, yet now and then a draw shows one. Its curve counts these false alarms. The
-#   other curve is for twenty variants that are all alike. It counts how often at least one of them shows a difference.
+# - In "ReLU against itself" there is no difference to find, yet now and then a draw shows one. One curve counts these false
+#   alarms. The other imagines twenty variants that are all alike, and counts how often at least one of them shows a difference.
 # </details>
 #
 # Two runs prove nothing, and the best of twenty variants is not a discovery. Plan the seeds before you run them, use the same ones for
@@ -989,8 +993,8 @@ show.predict(
 # | training and development loss | both fall | overfitting (section 6) |
 # | a different seed | the same result | the result depended on the seed (section 7) |
 #
-# Where does the gap of the first picture come from? It comes first from the learning rate, then from the optimiser; a schedule adds
-# a little. In twenty layers, residual connections with LayerNorm lowered the loss by 0.54<!--[[he_gain[0]:.2f]]--> nats. None of this is a law: measure it in *your*
+# Where does the gap of the first picture come from? It comes first from the learning rate, then from the optimiser. A schedule gains
+# a little more. In twenty layers, residual connections with LayerNorm lowered the loss by 0.54<!--[[he_gain[0]:.2f]]--> nats. None of this is a law: measure it in *your*
 # network, against a tuned baseline and with paired seeds.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
