@@ -657,7 +657,7 @@ widgets.cliff_playground(
 # > settles.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 6. A training run that explodes
+# ## 6. Clipping in a real training run
 #
 # Now we train a real network. A tanh network of 64 units reads a play, 50 characters at a time, and learns to predict the next
 # character. Its recurrent weights start orthogonal, with a gain of 1.2. We use plain gradient descent, so that nothing but the
