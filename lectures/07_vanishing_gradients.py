@@ -132,15 +132,16 @@ show.predict(
 # direction and only be scaled. Any other vector has a component in each direction, and in the long run the component that grows fastest wins.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Such factors have a name. Take a network without inputs and without a squashing function, $h_t = h_{t-1} U$. Then
+# The factors by which a matrix scales such directions have a name. Take a network without inputs and without a squashing function,
+# $h_t = h_{t-1} U$. Then
 #
 # $$h_t = h_0\, U^t \qquad \text{(the } t\text{-th power)},$$
 #
 # and the derivatives of $h_t$ with respect to $h_0$ are the entries of $U^t$.
 #
 # If $U$ has the **eigenvalue** $\lambda$ (a row vector $v \ne 0$ with $vU = \lambda v$; $\lambda$ may be complex), then $U^t$ has
-# the eigenvalue $\lambda^t$. (The matrix on the right of the picture has the eigenvalues 1.15 and 0.7. Those of the rotation are complex;
-# both have $|\lambda| = 1$.) The largest $|\lambda|$ is the **spectral radius** $\rho$. In the long run $\|U^t\|$ grows or shrinks
+# the eigenvalue $\lambda^t$. (The matrix on the right of the picture has the eigenvalues 1.15 and 0.7. The one in the middle has two
+# complex eigenvalues, both with $|\lambda| = 1$.) The largest $|\lambda|$ is the **spectral radius** $\rho$. In the long run $\|U^t\|$ grows or shrinks
 # like $\rho^t$. The **norm** $\|U\|$ is the largest **singular value** $s$, the most by which a *single* multiplication can stretch
 # a vector. Therefore $\rho^t \le \|U^t\| \le s^t$ for every $t$.
 #
@@ -183,10 +184,10 @@ show.predict(
 #
 # - **Chain, 0.8**: every eigenvalue is 0.8, and yet $\|U^t\|$ first climbs to 214<!--[[max(chain):.0f]]-->, at $t$ = 24<!--[[chain.index(max(chain))]]-->, and only then dies out.
 # - A text of 30 words ends near this peak<!--[[? chain[30] > 0.8 * max(chain)]]-->.
-# - Only a **non-normal matrix** can have powers that grow first, that is, a matrix without a full set of
-#   perpendicular eigenvectors ($U U^\top \ne U^\top U$). The chain has a single eigenvector.
-# - **Rotation**: at a radius of exactly 1, the norm of its powers is exactly 1 for every $t$<!--[[? abs(power_norms(matrices["rotation (orthogonal)"].double(), 100)[100] - 1) < 1e-4]]-->. All three lines coincide, because $\rho = s$.
-# - **Random**: this matrix is in between. Its $s$ is 1.65<!--[[torch.linalg.matrix_norm(matrices["random"], 2):.2f]]--> times its $\rho$. The norm of its powers soon runs parallel to $\rho^t$, a little above it.
+# - At a radius below 1, only the powers of a **non-normal matrix** can grow first. Such a matrix has no full set of perpendicular
+#   eigenvectors ($U U^\top \ne U^\top U$). The chain has a single eigenvector.
+# - **Rotation**: at a radius of exactly 1, the norm of its powers is exactly 1 for every $t$<!--[[? abs(power_norms(matrices["rotation (orthogonal)"].double(), 100)[100] - 1) < 1e-4]]-->, because $\rho = s$.
+# - **Random**: the $s$ of this matrix is 1.65<!--[[torch.linalg.matrix_norm(matrices["random"], 2):.2f]]--> times its $\rho$. The norm of its powers soon runs parallel to $\rho^t$, a little above it.
 # </details>
 #
 # **Eigenvalues tell you where the norm ends, not how it gets there.**
@@ -198,7 +199,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. A product of Jacobians
 #
-# A real network has inputs and a squashing function:
+# A recurrent network also has inputs and a squashing function:
 #
 # $$h_t = \tanh(x_t W + h_{t-1} U).$$
 #
@@ -269,8 +270,8 @@ show.predict(
 # - With inputs of size 0 the states stay at 0, where tanh has slope 1. Then the gradient does explode<!--[[? norm_after(0.0, 40) > 1e7]]-->, exactly as the powers of $U$ do.
 # - The product of the norms (dashed) is a valid bound but a loose one, because the worst direction differs from step to step.
 # - Blue rings mark the eigenvalues of $U$. Orange dots mark those of the product; we plot the $d$-th root of their size, so both show
-#   growth per step. With growing distance all but a few dots collapse towards the centre. Only a few of the sixteen directions of a
-#   state still have a gradient.
+#   growth per step. With growing distance all but a few dots collapse towards the centre, so the gradient survives along only a few of the
+#   sixteen directions of a state.
 # </details>
 #
 # **A spectral radius above 1 allows a gradient to explode. It does not make it explode.**
@@ -301,7 +302,7 @@ show.predict(
     "True or false: the output of tanh never leaves $(-1, 1)$, so a network of tanh units cannot have exploding gradients.",
     choices=["true", "false"],
     answer="false" if max(gradients) > 1000 else "true",
-    why=f"The derivative reaches {max(gradients):,.0f}, and later it vanishes.",
+    why="Compare the state and its derivative at t = 30 and at t = 60.",
     reveals=course,
 )
 
@@ -310,8 +311,7 @@ show.predict(
 #
 # The statement is false. The state never exceeds 0.86<!--[[max(states):.2f]]-->, while its derivative is above 100,000 at $t = 30$<!--[[? gradients[29] > 100_000]]-->. If the unit starts at
 # $+10^{-6}$, it ends at $+0.86$; if it starts at $-10^{-6}$, it ends at $-0.86$. Two states that were almost indistinguishable have
-# become as different as they can be. Later, when the unit has saturated, the same product vanishes<!--[[? gradients[59] < 1e-3]]-->. One unit with one weight shows
-# both: its gradient first explodes, then vanishes.
+# ended far apart. Later, when the unit has saturated, the same product vanishes<!--[[? gradients[59] < 1e-3]]-->.
 # </details>
 #
 # **Bounded states do not bound the gradient**, which says how much a state *changes*, not how large it is.
@@ -394,8 +394,8 @@ show.predict(
 # - **Gain 2**: the gradient of the orthogonal RNN explodes, by more than six orders of magnitude<!--[[? powers_lost("rnn", "orthogonal", 2) < -6]]-->. The gradient of the identity RNN vanishes
 #   faster than any other<!--[[? powers_lost("rnn", "identity", 2) > max(powers_lost("rnn", other, 2) for other in ("uniform", "orthogonal"))]]-->. Its units feed only themselves, and saturate: the mean slope of tanh is 0.12<!--[[slope("identity", 2):.2f]]-->, compared with 0.48<!--[[slope("orthogonal", 2):.2f]]--> with
 #   orthogonal weights. No single gain works for all three initialisations.
-# - **UGRNN and LSTM** lose at most eight orders of magnitude<!--[[? max(powers_lost("ugrnn", "uniform", 1), powers_lost("lstm", "uniform", 1)) < 8.05]]--> with uniform weights, whereas the **GRU** loses 20<!--[[powers_lost("gru", "uniform", 1):.0f]]-->. But the cells also
-#   start with different gates: those of our UGRNN and LSTM have a bias of 1, those of the GRU, as in PyTorch, about 0.
+# - The **UGRNN** and the **LSTM** lose at most eight orders of magnitude<!--[[? max(powers_lost("ugrnn", "uniform", 1), powers_lost("lstm", "uniform", 1)) < 8.05]]--> with uniform weights, whereas the **GRU** loses 20<!--[[powers_lost("gru", "uniform", 1):.0f]]-->. But the cells also
+#   start with different gates. In our UGRNN and LSTM the gate that keeps the state has a bias of 1, in the GRU about 0, as in PyTorch.
 #   [Lecture 8](08_gates.ipynb) gives all three the same bias.
 # </details>
 #
@@ -432,8 +432,7 @@ HTML(show.beside(by_cell(before, "at initialisation"), by_cell(after, "trained t
 # - The gradients of the RNN and of the GRU change by twenty orders of magnitude: the RNN's from $10^{-23.3}$ to $10^{-3.0}$<!--[[? [round(of["rnn"][100], 1) for of in (before, after)] == [-23.3, -3.0]]]-->, the GRU's from
 #   $10^{-20.5}$ to $10^{-0.1}$<!--[[? [round(of["gru"][100], 1) for of in (before, after)] == [-20.5, -0.1]]]-->. A gradient that vanishes at the start need not vanish for ever.
 # - After training, all four keep a gradient. But the RNN copied only 25<!--[[100 * memory["copy_accuracy"]["rnn"]["10"]:.0f]]--> % of the symbols, the gated cells 100<!--[[100 * min(memory["copy_accuracy"][cell]["10"] for cell in ("ugrnn", "gru", "lstm")):.0f]]--> %.
-# - Every symbol lies five steps further back than the number of blanks. At this distance, with 80 blanks, the RNN's gradient is
-#   $10^{-19.8}$<!--[[? round(before["rnn"][85], 1) == -19.8]]--> at first, and the RNN learned nothing<!--[[? memory["copy_accuracy"]["rnn"]["80"] < 0.15]]-->. The GRU's is hardly larger, $10^{-17.5}$<!--[[? round(before["gru"][85], 1) == -17.5]]-->, and the GRU learned the task<!--[[? memory["copy_accuracy"]["gru"]["80"] > 0.9]]-->.
+# - With 80 blanks a network must remember each symbol for 85 steps. At this distance the RNN's gradient is $10^{-19.8}$<!--[[? round(before["rnn"][85], 1) == -19.8]]--> before training, and the RNN learned nothing<!--[[? memory["copy_accuracy"]["rnn"]["80"] < 0.15]]-->. The GRU's gradient before training is hardly larger, $10^{-17.5}$<!--[[? round(before["gru"][85], 1) == -17.5]]-->, and the GRU learned the task<!--[[? memory["copy_accuracy"]["gru"]["80"] > 0.9]]-->.
 # </details>
 #
 # **A gradient that arrives is not sufficient for learning, and a gradient that is tiny at first does not rule out learning.**
@@ -486,7 +485,7 @@ with show.held_back() as by_initialisation:
         print(f"{name:11} {show.from_to(values, '{:.2g}')} % (five seeds)")
 show.predict(
     "An untrained RNN with uniform weights reads the copying task: five symbols, ten blanks, five signals. How large is the sum of the "
-    "five terms right after the symbols, compared with the whole gradient?",
+    "five terms whose state $h_{t-1}$ has just read a symbol, compared with the whole gradient?",
     choices={"a quarter of it": 25, "a thirtieth": 3, "less than a hundredth": 0.3},
     answer=sorted(distant["uniform"])[2],
     unit=" %",
@@ -501,10 +500,10 @@ show.predict(
 # - With orthogonal weights they make up 21<!--[[min(distant["orthogonal"]):.0f]]--> to 32<!--[[max(distant["orthogonal"]):.0f]]--> %, with the identity 10<!--[[min(distant["identity"]):.0f]]--> to 13<!--[[max(distant["identity"]):.0f]]--> %. Section 7 shows what the three learn.
 # </details>
 #
-# **AdamW rescales the sum, not its terms.** Next to the nearer steps, the distant ones still hardly count.
+# **AdamW rescales the sum, not its terms.** Compared with the nearer steps, the distant ones still hardly count.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# > **What goes wrong.** There are three ways to measure wrongly. (1) You take *the gradient of the weights* instead of that of the
+# > **What goes wrong.** Three measurements go wrong. (1) You take *the gradient of the weights* instead of that of the
 # > states. That gradient is a sum over all time steps, dominated by the most recent ones. (2) You take *a loss at every step*
 # > instead of only at the last. Then $\partial L/\partial h_t$ also contains the loss of time $t$ itself, and nothing seems to
 # > vanish. (3) You compute in *single precision*, where any value below $10^{-45}$ becomes 0, and the logarithm of 0 does not
@@ -513,7 +512,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. The cliff
 #
-# A vanishing gradient is silent; the network just does not learn long-range dependencies. An exploding gradient is loud. Pascanu,
+# If the gradient vanishes, nothing breaks; the network just does not learn long-range dependencies. If it explodes, you notice. Pascanu,
 # Mikolov & Bengio (2013, figure 6) show such an explosion in a network with one unit and two weights:
 #
 # $$x_t = w\, \sigma(x_{t-1}) + b, \qquad x_0 = 0.5, \qquad L = (\sigma(x_{50}) - 0.7)^2, \qquad \sigma(x) = \frac{1}{1 + e^{-x}}.$$
@@ -578,6 +577,18 @@ def descend(rule, n_max, rate):
     return last, losses
 
 
+def clipped_steps(n_max):
+    """How many of the 60 steps of the path clipped by its norm the clipping shortens."""
+    norms = []
+
+    def counted(gradients, limit):
+        norms.append(torch.cat(gradients).norm())
+        return clip_by_norm(gradients, limit)
+
+    descend(counted, n_max, 1)
+    return sum(bool(norm > n_max) for norm in norms[:60])
+
+
 direction = math.radians(20)
 long = [torch.tensor([3 * math.cos(direction)]), torch.tensor([3 * math.sin(direction)])]
 across, up = (g.item() for g in clip_each_entry(long, 1.0))
@@ -587,7 +598,7 @@ show.predict(
     within=1,
     answer=math.degrees(math.atan2(up, across)),
     unit="°",
-    why="Both entries exceed 1, so the gradient becomes $(1, 1)$. Which directions does this rule keep?",
+    why="Both entries exceed 1. Which directions does this rule keep?",
     reveals=widgets.clipping_playground(clip_by_norm, {"each entry": clip_each_entry}),
 )
 
@@ -630,7 +641,7 @@ widgets.cliff_playground(
 #   out<!--[[? descend(clip_by_norm, 3, 1)[0][1] > 0]]-->. If you lower the learning rate to 0.1, the three paths coincide<!--[[? descend(clip_by_norm, 0.3, 0.1)[1] == descend(no_clipping, 0.3, 0.1)[1]]]-->; nothing has happened yet, and the loss has hardly fallen.
 # </details>
 #
-# **Here clipping matters for a single step, the one that lands on the cliff.**
+# **Clipping at 0.3 shortens only 7<!--[[clipped_steps(0.3)]]--> of the 60 steps here. Without it a single step throws the path out.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Step through to about 45, then go slowly, because the jump comes between 50 and 55. Ask what the loss curves of the orange and
@@ -646,7 +657,7 @@ widgets.cliff_playground(
 # > settles.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 6. A training run that explodes
+# ## 6. Clipping in a real training run
 #
 # Now we train a real network. A tanh network of 64 units reads a play, 50 characters at a time, and learns to predict the next
 # character. Its recurrent weights start orthogonal, with a gain of 1.2. We use plain gradient descent, so that nothing but the
@@ -745,10 +756,10 @@ show.predict(
 #
 # | condition | You may conclude | You may not conclude |
 # |---|---|---|
-# | The largest *singular value* of $U$ is below $1/\gamma$. | The gradient **must** vanish (sufficient). | A value above $1/\gamma$ keeps the gradient. |
+# | The largest *singular value* of $U$ is below $1/\gamma$. | The gradient **must** vanish (sufficient). | A value above $1/\gamma$ would keep the gradient. |
 # | The largest singular value is above $1/\gamma$. | The gradient **may** explode (necessary). | It does explode: tanh may saturate. |
-# | All $\lvert\lambda\rvert$ are below 1, *without* tanh and inputs. | $\|U^t\|$ tends to 0. | It never grows first. |
-# | All $\lvert\lambda\rvert$ are below 1, *with* tanh and inputs. | Nothing. | The gradient vanishes: each step has a *different* matrix. |
+# | All $\lvert\lambda\rvert$ are below 1, *without* tanh and inputs. | $\|U^t\|$ tends to 0. | $\|U^t\|$ never grows on the way. |
+# | All $\lvert\lambda\rvert$ are below 1, *with* tanh and inputs. | Nothing, because each step has a *different* matrix. | The gradient vanishes. |
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Ask: which row lets you sleep at night? (The first, because singular values bound products.) What goes wrong: students swap
@@ -776,8 +787,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# The largest eigenvalue is 1.80<!--[[spectrum(J).radius:.2f]]-->. Two paths cancelled each other, and after one has saturated, only the other remains. Singular
-# values are safe to reason with: the norm of a product is at most the product of the norms. Eigenvalues of different matrices do not
+# The largest eigenvalue is 1.80<!--[[spectrum(J).radius:.2f]]-->. Before, two paths cancelled each other. Now one of them carries only a tenth. Singular
+# values are safe to reason with, because the norm of a product is at most the product of the norms. Eigenvalues of different matrices do not
 # multiply.
 # </details>
 #
@@ -813,8 +824,7 @@ print(
 #   matrix and added no gate.
 # - A different learning rate does not achieve that. At the best of five rates the uniform network copied 16<!--[[100 * min(stored("gate_bias")["rows"]["RNN"]["right"]):.0f]]--> to 22<!--[[100 * max(stored("gate_bias")["rows"]["RNN"]["right"]):.0f]]--> % (`python -m
 #   lectures.recipes gate_bias`).
-# - The identity keeps as much gradient<!--[[? min(kept["RNN, identity"]) > 0.5 and min(kept["RNN, orthogonal"]) > 0.5]]-->, but copies only 11<!--[[min(copied["RNN, identity"]):.0f]]--> to 34<!--[[max(copied["RNN, identity"]):.0f]]--> %. Le, Jaitly & Hinton (2015) used the identity with ReLU; we
-#   use tanh.
+# - At the start the identity matrix keeps more than half of the gradient, as the orthogonal one does<!--[[? min(kept["RNN, identity"]) > 0.5 and min(kept["RNN, orthogonal"]) > 0.5]]-->, but copies only 11<!--[[min(copied["RNN, identity"]):.0f]]--> to 34<!--[[max(copied["RNN, identity"]):.0f]]--> %.
 # - The better initialisation has its limit. In one longer run for each delay (`python -m lectures.recipes initialisation`) the
 #   orthogonal network copied after 20 blanks and only guessed after 40<!--[[? longer["20"] > 0.995 and longer["40"] < 0.15]]-->. Yet at the start 22<!--[[100 * 10 ** stored("initialisation")["gradient_log10"]["orthogonal"][40]:.0f]]--> % of its gradient was left after forty steps. We
 #   do not know why it failed, nor how often it would.
@@ -822,8 +832,7 @@ print(
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # **Why does the plain network hardly get above guessing? With the usual initial weights each step shrinks what is left of an earlier
-# symbol, in the state as in the gradient, until the distant steps hardly count.** An orthogonal initial matrix, which shrinks neither, is
-# enough here. But a gradient that arrives is not always enough (the identity matrix), one that is tiny at first can grow (the GRU), and
+# symbol and its gradient, until the distant steps hardly count.** An orthogonal initial matrix, which hardly shrinks them, is enough here. But a gradient that arrives is not always enough (the identity matrix), one that is tiny at first can grow (the GRU), and
 # clipping only tames explosions. Gates are the next lecture's answer.
 
 # %% [markdown] slideshow={"slide_type": "slide"}

@@ -201,7 +201,7 @@ print(f"total probability {sum(math.exp(found.log_prob) for found in every):.4f}
 #
 # - Greedy search **never starts with an improbable word**, and here the best text starts with the least probable of the three first words.
 # - It **prefers many common words to one rare one**: "without" looks better than "penniless" because it begins many sentences.
-#   Every further word then divides its probability among them.
+#   Each of them gets only a part of the probability of "without".
 # - The thirteen probabilities sum to 1<!--[[? len(every) == 13 and abs(sum(math.exp(found.log_prob) for found in every) - 1) < 1e-3]]-->, because with `<eos>` a language model divides a total of 1 among complete texts
 #   ([lecture 1](01_language_models.ipynb)).
 # </details>
@@ -240,7 +240,7 @@ print(
 # 3. *Keep* the $b$ best; **prune** (drop for good) the rest. A hypothesis that ends in `<eos>` is finished and set aside. It takes no slot
 #    of the beam: the next best extension moves up. (In some programs the beam shrinks instead.)
 #
-# $$B_t = \text{the } b \text{ best of } \{(y, w) : y \in B_{t-1},\; w \in V\} \text{ by } \ln P(y, w)
+# $$B_t = \text{the } b \text{ best of } \{(y, w) : y \in B_{t-1},\; w \text{ any word}\} \text{ by } \ln P(y, w)
 #   = \ln P(y) + \ln P(w \mid y)$$
 #
 # We use logarithms because a product of many small numbers soon underflows to zero; a sum of logarithms does not:
@@ -288,8 +288,7 @@ show.predict(
     "A beam of 3 also keeps “penniless”, and finishes it in step 2 with a probability of 0.24. After which step may the search stop without missing a better text?",
     choices=["step 2", "step 3", "step 4"],
     answer=f"step {next(t for t in range(2, 6) if best_open(t) < math.exp(every[0].log_prob))}",
-    why=f"After step 2 an open text still has {best_open(2):.2f}; after step 3 the best one has only {best_open(3):.3f}, and "
-    "the probability of an open text can only fall. In the picture each box shows the word, its probability given the preceding text, and in its "
+    why="Compare the best open text with the finished one. In the picture each box shows the word, its probability given the preceding text, and in its "
     "second line $P$ and $\\ln P$ of the whole text. Odd half-steps show the candidates, even half-steps show which of them are kept.",
     reveals=widgets.beam_player(search, lambda i: words[i], prompt="she came home").opens(
         beam=3, half_step=6
@@ -299,7 +298,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The search may not stop after step 2, because "without any" still has a probability of 0.27<!--[[best_open(2):.2f]]--> and might end above 0.24<!--[[math.exp(every[0].log_prob):.2f]]-->.
+# - The search must not stop after step 2, because "without any" still has a probability of 0.27<!--[[best_open(2):.2f]]--> and might end above 0.24<!--[[math.exp(every[0].log_prob):.2f]]-->.
 # - In step 3
 #   the best open text has 0.189<!--[[best_open(3):.3f]]-->, so nothing else can win.
 # - With $b = 2$ "penniless" was pruned at step 1, as the third of three. Nothing can bring it back later.
@@ -325,9 +324,8 @@ for b in (1, 2, 3):
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. When to stop, and how long a text gets
 #
-# **When to stop?** The search may not stop at the first `<eos>`. With $b = 3$, "penniless" was finished with 0.24<!--[[p_of("penniless <eos>"):.2f]]--> while "without
-# any" had 0.27<!--[[p_of("without any"):.2f]]-->. But every further word multiplies by at most 1, so the probability of an open text can only fall. As soon as the
-# best finished text is more probable than the best open one, no extension of the beam can win, and the search may stop. A maximum
+# **When to stop?** Not at the first `<eos>`, as section 3 showed. But every further word multiplies by at most 1, so the probability of an
+# open text can only fall. As soon as the best finished text is more probable than the best open one, no extension of the beam can win, and the search may stop. A maximum
 # length stops it in any case.
 #
 # The same fact makes an *exact* search possible: go through all texts depth-first, and drop every open one that is already less probable
@@ -527,7 +525,7 @@ for model, rows in measured["rows"].items():
 #   text, from 0.36<!--[[big["beam 4"]["along"][0]:.2f]]--> over the first twelve tokens to 0.92<!--[[big["beam 4"]["along"][-1]:.2f]]--> over the last twelve<!--[[? "Aye, aye, aye" in example["beam 4"]["text"]]]-->. With greedy search it climbs as well<!--[[? big["greedy"]["along"][0] < big["greedy"]["along"][-1]]]-->.
 # - Under SmolLM2, tokens sampled from the whole distribution have a mean probability of 0.026<!--[[big["sampled"]["probability"]:.3f]]-->, Shakespeare's of 0.031<!--[[big["Shakespeare"]["probability"]:.3f]]--><!--[[? closest == "sampled"]]-->. Under the small
 #   model, which was trained on Shakespeare's other plays, both means are 0.024<!--[[own["Shakespeare"]["probability"]:.3f]]--><!--[[? round(own["sampled"]["probability"], 3) == round(own["Shakespeare"]["probability"], 3)]]-->.
-# - That does not make a sample a good text; click on "sampled" and read one. Rare tokens by themselves are not the fault. A third<!--[[? 0.3 < big["sampled"]["improbable"] < 0.36]]--> of the
+# - That does not make a sample a good text; click on "sampled" and read one. Rare tokens by themselves do not explain why. A third<!--[[? 0.3 < big["sampled"]["improbable"] < 0.36]]--> of the
 #   sampled tokens have a probability below 0.01, but so have 31<!--[[100 * big["Shakespeare"]["improbable"]:.0f]]--> % of Shakespeare's.
 # - We used sixteen<!--[[? measured["passages"]["SmolLM2"] == 16]]--> passages, three plays, and a small model that may know Shakespeare from its training. The curves resemble those of Holtzman et al. (figure 2).
 # </details>
@@ -546,9 +544,8 @@ for model, rows in measured["rows"].items():
 # $$w_t \sim P(\cdot \mid w_1, \dots, w_{t-1}).$$
 #
 # A sampled text is as surprising as the model believes texts to be, but the model is not perfect. Holtzman et al. blame the *tail* of the
-# distribution, thousands of words of tiny probability each, for which the model has seen little data. In section 5
-# Shakespeare's tokens were below 0.01 about as often as the sampled ones. So rarity is not the fault, but in the tail the model may be a
-# poor judge of *which* rare word fits. It is common to **reshape** the distribution first:
+# distribution, thousands of words of tiny probability each, for which the model has seen little data. Shakespeare uses improbable tokens as
+# well (section 5), but in the tail the model may be a poor judge of *which* rare word fits. It is common to **reshape** the distribution first:
 #
 # | name | method | source |
 # |---|---|---|
@@ -675,14 +672,13 @@ widgets.word_by_word(trees, lambda i: tokenizer.decode([i]), prompt=begin)
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# Where one token has nearly all the probability, all ways agree. Where five tokens share it, the ways diverge, and from there they
-# write different texts. At $T = 2$ the bars almost vanish, because the tail of 49,000 tokens holds nearly all the probability. The
-# model writes tokens far outside the first five, and the sentence falls apart. This is one seed and one text per way; it does not
-# show which way is better.
+# At the second token, where no candidate has half of the probability, all four ways differ<!--[[? len({[node.token for node in tree.nodes if node.id in tree.best and node.step][1] for tree in trees.values()}) == 4]]-->, and from there they continue different texts. At
+# $T = 2$ the bars almost vanish, because the tail of 49,000 tokens holds nearly all the probability. The model writes tokens far outside
+# the first five, and the sentence falls apart. This is one seed and one text per way; it does not show which way is better.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *5 minutes. Stop at a step where all ways agree and ask why. One seed per way: do not let the room rank them.*
+# *5 minutes. Stop at a step where one token has nearly all the probability and ask why. One seed per way: do not let the room rank them.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. Against repetition
@@ -778,7 +774,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - A small penalty is enough. A large one also forbids words that people repeat. At
+# - A small penalty stops most of the repetition<!--[[? mean(loops[1.1]) < 0.2 * mean(loops[1.0])]]-->. A large one also suppresses words that people repeat. At
 #   $\theta = 2$ nearly every token is new<!--[[? mean(different[2.0]) > 0.95]]-->, whereas Shakespeare uses some tokens again and again<!--[[? mean(different["Shakespeare"]) < 0.9]]-->.
 # - We used eight passages of one play and one small model, so this does not tell you the best $\theta$ for a different model. Keskar et al.
 #   used 1.2.
@@ -790,8 +786,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # > **What goes wrong.** *You also divide negative scores*: $-4 / 1.2$ is larger than $-4$, so the penalty becomes a reward. (The
 # > formula printed by Keskar et al. always divides; programs multiply the negative ones.) *You penalise log-probabilities instead
-# > of scores*: adding a constant to all scores leaves the softmax unchanged but changes this penalty, which treats positive and
-# > negative scores differently. *You also penalise the prompt*, in a task that has to quote it.
+# > of scores*: they differ from the scores only by a constant, which the softmax ignores, but all of them are negative, and this penalty
+# > treats positive and negative scores differently. *You also penalise the prompt*, in a task that has to quote it.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *6 minutes. Let the room choose θ before the table opens, then read one continuation aloud at 1 and one at 2. Ask: which words must a text
@@ -802,12 +798,12 @@ show.predict(
 #
 # One step of a large model takes long because the computer has to read all the weights from memory, whether for one token or for ten
 # (Leviathan et al. 2023). So let a small **draft model** $q$ write a few tokens, and let the large **target model** $p$ read them all in
-# *one* call. This is **speculative decoding** (Leviathan et al. 2023; Chen et al. 2023). From left to right,
+# *one* call. This is **speculative decoding** (Leviathan et al. 2023; Chen et al. 2023). Go through the drafted words from left to right:
 #
 # $$\text{accept the drafted } x \text{ with probability } \min\!\left(1, \frac{p(x)}{q(x)}\right); \qquad
-#   \text{at the first refusal sample from } \frac{\max(0,\, p - q)}{\sum_x \max(0,\, p(x) - q(x))}$$
+#   \text{at the first refusal sample } x \text{ anew from } \frac{\max(0,\, p - q)}{\sum_x \max(0,\, p(x) - q(x))}.$$
 #
-# instead, and draft again from there. If all drafts are accepted, the call yields one more token, sampled from $p$.
+# After a refusal, draft again from there. If all drafts are accepted, the call yields one more token, sampled from $p$.
 #
 # **By hand, with two words.** The target model has $p = (0.8, 0.2)$, the draft model $q = (0.5, 0.5)$.
 #
@@ -930,7 +926,7 @@ show.predict(
 #   $\gamma$ drafted ones (Leviathan et al., equation 1).
 # - Along our five texts $a$ is 0.80<!--[[accepted_on_average:.2f]]--> on average. For $\gamma = 4$ the formula
 #   gives 3.3<!--[[(1 - accepted_on_average**5) / (1 - accepted_on_average):.1f]]-->, and we measure 3.2<!--[[mean(per_call[4]):.1f]]-->.
-# - So drafting further ahead gains less and less<!--[[? all(mean(per_call[b]) / (b + 1) < mean(per_call[a]) / (a + 1) for a, b in pairwise(per_call))]]-->, and wastes more of the small model's work.
+# - The further ahead the small model drafts, the smaller the fraction of its letters that is accepted<!--[[? all((mean(per_call[b]) - 1) / b < (mean(per_call[a]) - 1) / a for a, b in pairwise(per_call))]]-->.
 # - Letters per call are not letters per second. Here both models are small, and we did not measure the time. Leviathan et al., whose target is much
 #   larger than its draft, report two to three times the speed.
 # - Temperature and filters may reshape $p$ and $q$ first. The text then follows the *reshaped* $p$.

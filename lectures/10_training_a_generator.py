@@ -90,7 +90,7 @@ def losses(text):
 
 
 line = "I have done the deed. Didst thou not hear a noise?"
-_, paid, _ = losses(line)
+_, paid, expected = losses(line)
 mixed, straight = (
     losses(text)[1] for text in ("The lord my king dead is.", "My lord, the king is dead.")
 )
@@ -101,14 +101,16 @@ print(
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "subslide"}
 cost = {}
-for piece, nats in zip(losses(line)[0], paid, strict=True):
+for piece, nats, likely in zip(losses(line)[0], paid, expected, strict=True):
     cost.setdefault(piece.strip(), nats)
+    if piece.strip() == "Didst":
+        line_end = dict(likely)["↵"]
 asked = ["done", "deed", "Didst", "thou", "noise"]
 show.predict(
     "*I have done the deed. Didst thou not hear a noise?* (It is from Macbeth, on which the network was not trained.) Which of these words costs most?",
     choices=asked,
     answer=max(asked, key=cost.get),
-    why="It begins a sentence, so many words are possible. (Below, ↵ is a line end, and ∅ an invisible token.)",
+    why="Move the slider to it. What did the network expect there? (↵ is a line end, and ∅ an invisible token.)",
     reveals=widgets.loss_player(
         losses,
         [
@@ -123,7 +125,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - "Didst" costs most<!--[[? max(cost, key=cost.get) == "Didst"]]-->, 10.4<!--[[cost["Didst"]:.1f]]--> nats. The word after it, "thou", costs only 0.5<!--[[cost["thou"]:.1f]]-->.
+# - "Didst" costs most<!--[[? max(cost, key=cost.get) == "Didst"]]-->, 10.4<!--[[cost["Didst"]:.1f]]--> nats. The word after it, "thou", costs only 0.5<!--[[cost["thou"]:.1f]]-->. Where
+#   "Didst" occurs, the network expects a line end with probability 0.73<!--[[line_end:.2f]]-->. It was not undecided there, but wrong.
 # - *The lord my king dead is.* costs 43.0<!--[[sum(mixed):.1f]]--> nats over seven<!--[[words(len(mixed))]]--> predictions, *My lord, the king is dead.* 25.4<!--[[sum(straight):.1f]]--> over eight<!--[[words(len(straight))]]-->. The scrambled
 #   sentence costs more although it has one token fewer, the comma. (Two of its words also change their capital letters.)
 # </details>
@@ -197,7 +200,7 @@ show.predict(
     choices={"0.5 lower": -0.5, "about the same": 0, "0.5 higher": 0.5},
     answer=mean(end["free running"]) - by_position,
     unit=" nats",
-    why="A letter that the network sampled says nothing about the reference name. Only the position is left to learn from.",
+    why="What do the letters that the network sampled say about the reference name?",
     reveals=falling(
         ["teacher forcing", "free running"],
         "Held-out loss against the training step, five seeds each, bands hardly wider than their lines. Teacher forcing falls to "
@@ -219,8 +222,8 @@ for way in ("teacher forcing", "free running"):
 # - Free running ends at 2.54<!--[[mean(end["free running"]):.2f]]--> nats, a table of letter frequencies by position at 2.55<!--[[by_position:.2f]]-->. The two agree to 0.01<!--[[? abs(mean(end["free running"]) - by_position) < 0.01]]-->.
 # - All five
 #   seeds lie within 0.02 nats of their mean<!--[[? all(abs(nats - mean(end[way])) < 0.02 for way in ("teacher forcing", "free running") for nats in end[way])]]-->.
-# - Free running is also slower: about 15<!--[[ms["free running"]:.0f]]--> ms per update instead of 9<!--[[ms["teacher forcing"]:.0f]]-->. Each step waits for the letter sampled at the previous
-#   one; teacher forcing reads all positions in one call.
+# - Free running is also slower: about 15<!--[[ms["free running"]:.0f]]--> ms per update instead of 9<!--[[ms["teacher forcing"]:.0f]]-->. It must call the network once for each letter;
+#   teacher forcing reads all positions in one call.
 # - Free running is sometimes called unstable. Ours was noisier but did not diverge: its gradient norm varies by 21<!--[[100 * varies["free running"]:.0f]]--> % of its mean,
 #   that of teacher forcing by 11<!--[[100 * varies["teacher forcing"]:.0f]]--> %.
 # </details>
@@ -269,7 +272,7 @@ HTML(
 # <details><summary><b>Answer</b></summary>
 #
 # The second does. The first holds by construction, because under teacher forcing the network never reads its own output. Only an
-# experiment can show whether that harms its texts.
+# experiment can show whether this difference harms what it writes.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "skip"}
@@ -305,7 +308,7 @@ widgets.parting_player(go_on, "MACBETH.\nThe night is long", ["u", "e", "i", "o"
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - In most cases few letters agree<!--[[? mean(agree) < 0.25]]-->. But now and then the two texts meet again<!--[[? 1 <= meet < 10]]-->. With *different* random numbers and the same
+# - On average few letters agree<!--[[? mean(agree) < 0.25]]-->. But now and then the two texts meet again<!--[[? 1 <= meet < 10]]-->. With *different* random numbers and the same
 #   beginning, none of the 20 pairs of texts that the next cell compares ends alike<!--[[? apart_again == 0]]-->.
 # - A different text is not yet an *error*, because the beginning has no single right continuation. To see errors we need a task with an answer.
 # </details>
@@ -374,10 +377,10 @@ with show.held_back() as of_a_perfect_model:
     print("second letter wrong after the reference prefix: 0 %")
     print(f"second letter wrong when it writes freely:      {perfect_freely:.0%}")
 show.predict(
-    "We compare this perfect model's second letter with that of a random sentence of the language. How many percentage points more of its second letters are wrong when it writes freely than after the reference's first letter?",
+    "The reference is a random sentence of the language. By how many percentage points does this perfect model's error rate at the second letter rise if it writes freely, instead of reading the reference's first letter?",
     choices={"none": 0, "about 25": 25, "about 50": 50},
     answer=100 * perfect_freely,
-    why="The reference's first letter tells the model which sentence is meant. When it writes freely, it cannot know.",
+    why="What does the reference's first letter tell the model?",
     reveals=of_a_perfect_model,
 )
 
@@ -443,7 +446,7 @@ show.predict(
         "about 10 times": 10,
     },
     answer=after_slip[0] / after_truth[0],
-    why="An error makes the next one more probable. Look at the rest of the row.",
+    why="Look at the rest of the row.",
     reveals=later,
 )
 
@@ -566,8 +569,8 @@ with torch.no_grad():
 #
 # Bengio et al. (2015) report better captions, parses and speech. We try scheduled sampling on the names of section 2 with two schedules and
 # five seeds each. One schedule falls to three quarters of reference letters, the other to nearly none. How good are the names that the
-# networks *write*? Each network samples 1,000 names, and we measure what fraction of their triples of letters occurs in real names.
-# (This is precision only: a network that wrote *Anna* a thousand times would get 100 %.)
+# networks *write*? Each network samples 1,000 names, and we measure what fraction of their triples of letters is *known*, that is, occurs
+# in the training names. (This is precision only: a network that wrote *Anna* a thousand times would get 100 %.)
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 triples = {way: row["known_triples"] for way, row in names["rows"].items()}
@@ -578,17 +581,17 @@ apart = all(
     for one, other in itertools.pairwise(best_first)
 )
 with show.held_back() as written_names:
-    print(f"{'':28} {'held-out nats, 5 seeds':>24} {'triples of real names, 5 seeds':>32}")
+    print(f"{'':28} {'held-out nats, 5 seeds':>24} {'known triples, 5 seeds':>32}")
     for way, nats in end.items():
         print(
             f"{way:28} {show.from_to(nats, '{:.2f}'):>24} {show.from_to(triples[way], '{:.3f}'):>32}"
         )
 show.predict(
-    f"After teacher forcing {mean(triples['teacher forcing']):.0%} of the triples occur in real names. How many occur in real names after scheduled sampling that falls to 75 %?",
+    f"After teacher forcing {mean(triples['teacher forcing']):.0%} of the triples are known. How many are known after scheduled sampling in which the fraction of reference letters falls to 75 %?",
     choices={"more, about 95 %": 95, "as many, about 90 %": 90, "fewer, about 83 %": 83},
     answer=100 * mean(triples["scheduled sampling to 75 %"]),
     unit=" %",
-    why="The fewer reference letters the network reads, the worse its names, with all five seeds.",
+    why="Compare the three ways of training, seed by seed.",
     reveals=[
         written_names,
         falling(
@@ -604,9 +607,9 @@ show.predict(
 #
 # - After scheduled sampling to 75 %, 83<!--[[100 * mean(triples["scheduled sampling to 75 %"]):.0f]]--> % of the triples are known instead of 90<!--[[100 * mean(triples["teacher forcing"]):.0f]]--> %.
 # - If the network reads nearly only its own letters,
-#   60<!--[[100 * mean(triples["scheduled sampling"]):.0f]]--> % of the triples are known. Every seed gives this order<!--[[? apart]]-->, in the held-out loss as well. In held-out real names 96<!--[[100 * names["known_triples_of_held_out"]:.0f]]--> % of the triples are known.
-# - For letters to sounds (section 4) we have one run per method, all from one checkpoint, which is too few to rank the methods.
-# - The
+#   60<!--[[100 * mean(triples["scheduled sampling"]):.0f]]--> % of the triples are known. Every seed gives this order<!--[[? apart]]-->, in the held-out loss as well. Of the triples in
+#   held-out real names, 96<!--[[100 * names["known_triples_of_held_out"]:.0f]]--> % are known.
+# - For letters to sounds (section 4) we have one run per method, all from one checkpoint, which is too few to rank the methods. The
 #   percentages of wrong sounds are 11.06<!--[[wrong[0]:.2f]]--> (teacher forcing), 11.17<!--[[wrong[1]:.2f]]--> (to 75 %) and 12.69<!--[[wrong[2]:.2f]]--> (to 10 %).
 # </details>
 #
@@ -671,7 +674,7 @@ show.predict(
     choices={"about 50": 50, "about 75": 75, "nearly 100": 99},
     answer=100 * shares[0.5],
     unit=" %",
-    why="Half of the letters that it reads are its own, and those agree with the reference's second letter only half of the time.",
+    why="What does the loss ask for after a letter that the network sampled itself?",
     reveals=right_texts,
 )
 
@@ -689,18 +692,18 @@ show.predict(
 # a different text. Let the network read only its own first letter, but let the target *follow* it: after A the target is A,
 # whatever the reference says. Now 100<!--[[100 * followed:.0f]]--> % of its texts are right.
 #
-# Here we know the right target. In general somebody must judge the text that the generator wrote:
+# Here we know the right target. In general somebody or something must judge the text that the generator wrote:
 #
 # | who judges | name |
 # |---|---|
 # | an expert who says what to do next | DAgger (Ross et al. 2011), from robotics |
-# | a discriminator that compares the network's hidden states in both modes | Professor Forcing (Lamb et al. 2016) |
+# | a discriminator that compares the network's hidden states when it reads the reference and when it reads its own output | Professor Forcing (Lamb et al. 2016) |
 # | a score for the whole text, as in reinforcement learning | Ranzato et al. 2016; the training of assistants ([lecture 24](24_assistant.ipynb)) |
 # | a larger model that predicts the next word | on-policy distillation (Agarwal et al. 2024) |
 #
 # **Does training prepare a generator for reading its own output? Teacher forcing does not even try. Scheduled sampling tries, but
 # with an unchanged target it aims at the wrong model. To aim at the right model, judge the text that the generator wrote.** As far
-# as is published, large language models learn from text by teacher forcing, and the methods of the table come after that.
+# as is published, large language models first learn from text by teacher forcing; methods such as those of the table follow, if at all.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *10 minutes. Draw the table of four cases (reference sentence × letter read) on the board before the formula. What goes wrong: they say
@@ -863,7 +866,7 @@ show.predict(
 #
 # - The names of the play and of the person occur in the question, so word overlap always finds the right line here. Questions may also
 #   use different words from the documents; then you can retrieve by vectors ([lecture 24](24_assistant.ipynb) compares the two).
-# - The control matters. An unrelated document shows the *form* of an answer and saves less than one nat per token; the right one more than halves the
+# - The control matters. An unrelated document, which has the *form* of an answer, saves less than one nat per token; the right one more than halves the
 #   cost<!--[[? alone - control < 1 and with_document < alone / 2]]-->.
 # - A low cost per token does not make the whole answer probable. For none of the eight<!--[[words(len(asked_about))]]--> people does the exact answer have a
 #   probability above one percent<!--[[? max(chances) < 0.01]]-->.
@@ -948,14 +951,14 @@ widgets.schedule_player(schedules, read_own, pieces[:-1], pieces[1:], coins, you
 # ### Words of this lecture
 #
 # - **free-running**: training in which the model reads its own output, while the loss asks for the reference words.
-# - **exposure bias**: the difference between what a generator reads in training, reference words, and at inference, its own output.
+# - **exposure bias**: the difference that a generator reads reference words in training, but its own output at inference.
 # - **error accumulation**: the effect that one mistake makes the next one more probable.
 # - **scheduled sampling**: training in which each word read is the reference with a probability that falls during training, and otherwise sampled from the model.
 # - **prototype**: a retrieved sentence that an editor rewrites.
 # - **retrieve**: to find the most similar item in a collection.
 # - **retrieval-augmented generation**: generating after reading documents that were retrieved for the question.
 # - **edit vector**: a vector that says how to change a prototype.
-# - **Jaccard similarity**: the number of words that two sets share, divided by the number of words in either.
+# - **Jaccard similarity**: the number of words that two sets share, divided by the number of words in their union.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Sources.** Williams & Zipser (1989), A Learning Algorithm for Continually Running Fully Recurrent Neural Networks. Bengio, Vinyals,

@@ -43,6 +43,7 @@ from IPython.display import HTML
 from nlmcore.corpora import pad
 from nlmcore.decoding import beam_search, greedy
 from nlmcore.metrics import corpus_bleu, mean_interval
+from nlmcore.metrics.significance import critical, holm, two_sided
 from lectures.trained import checkpoint
 from lectures.recipes.alignment import dictionary
 from lectures.recipes.pairs import load_dictionary
@@ -126,7 +127,7 @@ show.predict(
 # $$h^e_j = f(x_j,\, h^e_{j-1}), \qquad c = h^e_n, \qquad h^d_0 = c, \qquad h^d_i = g(\hat y_{i-1},\, h^d_{i-1}), \qquad
 #   P(y_i) = \mathrm{softmax}(h^d_i V + b).$$
 #
-# $\hat y_{i-1}$ is the previously written word, and $\hat y_0$ is the token `<bos>`, *begin of sequence*, because the decoder must read something first. One vector $c$ carries the source across. Sutskever, Vinyals & Le (2014) built this from deep LSTMs; $c$ was soon called the **thought vector**.
+# $\hat y_{i-1}$ is the previously written word, and $\hat y_0$ is the token `<bos>`, *beginning of sequence*, because the decoder must read something first. One vector $c$ carries the source across. Sutskever, Vinyals & Le (2014) built this from deep LSTMs; $c$ was soon called the **thought vector**.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 HTML(
@@ -248,9 +249,9 @@ widgets.decoder_player(steps_of, sources, starts)
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# After "vier tausend" a German number may continue with a digit, with "hundert" or with a multiple of ten, or it may end. *This* decoder is
-# nearly certain of "sieben"<!--[[? dict(steps_of(english(4_723))[2].likely)["sieben"] > 0.9]]-->, so its state still holds the rest of the number. The whole stripe changes with every word, and the
-# eye finds no cell that stores "seven hundred". Section 4 asks a classifier instead of the eye.
+# After "vier tausend" a German number may end, or continue with a digit, with "hundert" or with a multiple of ten. *This* decoder is
+# nearly certain of "sieben"<!--[[? dict(steps_of(english(4_723))[2].likely)["sieben"] > 0.9]]-->, so its state still holds at least the next digit. The whole stripe changes with every word, and the
+# eye finds no cell that stores "seven hundred". Section 4 asks a classifier instead.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -382,7 +383,7 @@ show.predict(
     "Which of the two has the lower loss after 200 steps?",
     choices=list(losses),
     answer=min(losses, key=lambda name: losses[name][-1]),
-    why="Its task is easier, because it only has to repeat the word that it reads. Look at what it writes.",
+    why="What does this model have to learn? Look at what it writes.",
     reveals=[after_training, falls],
 )
 
@@ -484,7 +485,7 @@ show.predict(
     answer=min(
         other, key=lambda name: float((encode_by_hand(english(other[name])) - here).norm())
     ),
-    why="Nothing in the task asked for size. But 72 and 72,000 begin alike, and this encoder reads the beginning last.",
+    why="Nothing in the task asked for size. But 72 and 72,000 begin with the same words. Do other neighbours?",
     reveals=widgets.vector_map(
         vectors.numpy(),
         [f"{n:,}" for n in numbers],
@@ -574,7 +575,7 @@ show.predict(
     answer="the first word, read first"
     if forward["first"] > forward["last"]
     else "the last word, read last",
-    why="Training decides this. Compare the two rows that read from left to right.",
+    why="Compare the two rows that read from left to right.",
     reveals=show.heatmaps(
         [torch.tensor([[of[word] for word in ("first", "last")] for of in share.values()])],
         ["% that share this word with their nearest"],
@@ -594,7 +595,8 @@ show.predict(
 # word with their nearest neighbour and 99<!--[[untrained["last"]:.0f]]--> % the last. After training, 78<!--[[forward["first"]:.0f]]--> % share the first word and 23<!--[[forward["last"]:.0f]]--> % the last. (One trained
 # network; `python -m lectures.recipes one_vector`.)
 #
-# So "thought" is too grand a name. **Judging by its neighbours, the vector keeps above all the words that the decoder has to write first.**
+# So "thought" is too grand a name. **Judging by its neighbours, the vector keeps above all the first word, whether the encoder reads it first
+# or last.** The decoder needs the first word first; we did not test whether that is the reason.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *11 minutes. Let the room guess the nearest neighbour of 72,000 and say why; somebody will say recency, and the control answers. What goes
@@ -642,7 +644,7 @@ show.predict(
     choices={"about 95": 95, "about 60": 60, "about 10": 10},
     answer=bleu["15-17"],
     unit="",
-    why="Within the lengths of training the translator is nearly perfect. Beyond them BLEU falls with every length.",
+    why="Where does the curve begin to fall?",
     reveals=HTML(
         show.bands_svg(
             words_in,
@@ -671,8 +673,8 @@ show.predict(
 # - Cho et al. (2014b) and Bahdanau et al. (2015, figure 2) also saw quality fall with length. Bahdanau et al. suspected the one vector.
 # </details>
 #
-# **Within the lengths of training, one vector is nearly enough for these numbers. Beyond them it is not.** This curve cannot tell
-# whether the vector or the decoder's memory is to blame. [Lecture 12](12_attention.ipynb) adds the comparison.
+# **Up to 11 words, one vector is enough for nearly all of these numbers. Beyond that the translations get worse with every length.** This
+# curve cannot tell whether the vector or the decoder's memory is to blame. [Lecture 12](12_attention.ipynb) adds the comparison.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. For the second text, count the fractions of BLEU by hand (four of six words, one of five pairs). Then show the curve. What
@@ -705,6 +707,9 @@ neither, again, reverse, both = (
     for name in ("initial", "every step", "initial, reversed", "every step, reversed")
 )
 gains = [mean(of) - mean(neither) for of in (again, reverse, both)]
+missing = mean_interval(
+    [a + r - b - n for a, r, b, n in zip(again, reverse, both, neither, strict=True)]
+)
 
 
 def seed_by_seed(one, other):
@@ -712,9 +717,21 @@ def seed_by_seed(one, other):
     return mean_interval([a - b for a, b in zip(one, other, strict=True)])
 
 
+def p_of(of):
+    """The p of each paired difference, from its mean and half its interval."""
+    return {
+        at: two_sided(abs(gain) / half * critical(4), 4) if half else 1.0
+        for at, (gain, half) in of.items()
+    }
+
+
 in_bleu = {  # way -> length -> BLEU minus that of the translator without either idea
     way: {at: seed_by_seed(of, one_vector[at]) for at, of in measured["bleu"][way].items()}
     for way in ("every step", "initial, reversed")
+}
+differs = {  # way -> the lengths at which it differs, corrected for all nine; five seeds, so t has 4 degrees of freedom
+    way: [at for at, p in holm(p_of(gains_at)).items() if p < 0.05]
+    for way, gains_at in in_bleu.items()
 }
 best_run = max(seed[4] for of in exact.values() for seed in of)  # at 15 to 17 words
 sizes = measured["parameters"]
@@ -775,12 +792,12 @@ show.predict(
 # - The measure is the percentage of 9- to 14-word test numbers translated without an error. It is 76<!--[[mean(neither):.0f]]--> for the translator that
 #   neither reads $c$ again nor reverses its source, as the mean of five seeds; this translator is the worst with every seed<!--[[? max(neither) < min(again + reverse + both)]]-->. The
 #   ranges of the other three overlap<!--[[? max(again) > min(reverse) and max(reverse) > min(both)]]-->, so we do not rank them.
-# - Idea 2 gains 8<!--[[gains[0]:.0f]]--> points, reversing 10<!--[[gains[1]:.0f]]-->, both together only 13<!--[[gains[2]:.0f]]-->, each more than its interval over the paired seeds<!--[[? all(gain > half for gain, half in (seed_by_seed(of, neither) for of in (again, reverse, both)))]]-->. Gains need not add up<!--[[? gains[0] + gains[1] - gains[2] > 2]]-->.
+# - Idea 2 gains 8<!--[[gains[0]:.0f]]--> points, reversing 10<!--[[gains[1]:.0f]]-->, both together 13<!--[[gains[2]:.0f]]-->, each more than its interval over the paired seeds<!--[[? all(gain > half for gain, half in (seed_by_seed(of, neither) for of in (again, reverse, both)))]]-->. Both together
+#   are 5<!--[[missing[0]:.0f]]--> ± 6<!--[[missing[1]:.0f]]--> points short of the sum of the two, so five seeds do not show whether the gains add up<!--[[? 0 < missing[0] < missing[1]]]-->.
 # - Reversing adds no parameters. Idea 2 costs a third<!--[[? round(sizes["every step"] / sizes["initial"], 2) == 1.34]]--> more parameters (195,741<!--[[sizes["every step"]:,]]--> instead of 146,589<!--[[sizes["initial"]:,]]-->), and our comparison does not show how much
 #   of its gain is due to them.
 # - At the first four positions reversing makes *more* errors, 0.9<!--[[100 * errors(True, range(1, 5)):.1f]]--> % instead of 0.4<!--[[100 * errors(False, range(1, 5)):.1f]]--> %. At positions 7 to 10 it halves them<!--[[? 1.8 < errors(False, range(7, 11)) / errors(True, range(7, 11)) < 2.4]]-->. Sutskever et al.
-#   had expected better beginnings as well, and found better long sentences. They speak of a better use of memory, which is a name and not an explanation.
-#   We do not have an explanation either.
+#   speak of a better use of memory, which is a name and not an explanation. We do not have an explanation either.
 # - Errors go up and down from position to position<!--[[? zigzag]]-->. Odd positions hold digits, even ones mostly "hundert" or "und".
 # - Beyond the trained lengths all four break down.
 # - At 15 to 17 words the best run has 24<!--[[best_run:.0f]]--> % right.
@@ -788,8 +805,8 @@ show.predict(
 #   to 51<!--[[mean(measured["bleu"]["initial, reversed"]["15-17"]):.0f]]--> from 59<!--[[mean(measured["bleu"]["initial"]["15-17"]):.0f]]-->.
 # </details>
 #
-# **Seed by seed, reading $c$ again raises BLEU at every length from 12 words onwards<!--[[? all(gain > half for gain, half in list(in_bleu["every step"].values())[3:])]]-->. Reversing lowers it from 15 words onwards<!--[[? all(gain < -half for gain, half in list(in_bleu["initial, reversed"].values())[4:])]]-->; up to 14
-# words its gain shows in the numbers without an error, and in BLEU it is too small for five seeds<!--[[? all(abs(gain) < half for gain, half in list(in_bleu["initial, reversed"].values())[1:4])]]-->.**
+# **Seed by seed, reading $c$ again raises BLEU at every length from 15 words onwards<!--[[? differs["every step"] == [*one_vector][4:]]]-->. Reversing lowers it at 15 to 23 words<!--[[? differs["initial, reversed"] == [*one_vector][4:7]]]-->.** (Both are corrected
+# for nine lengths.) At 9 to 14 words reversing gains numbers without an error, but in BLEU its gain is too small for five seeds.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Ask for the positions of the errors before you show the curve; nearly everybody expects better beginnings. What goes wrong:
@@ -837,7 +854,7 @@ show.predict(
     "A long word gives more chances to err, so we count the percentage of wrong *phonemes*. How many times as high is it in words of 11 letters or more as in words of 5 or 6?",
     choices={"as high": 1, "twice as high": 2, "five times as high": 5},
     answer=by_length["11 and more"] / by_length["5-6"],
-    why="In longer words a larger fraction of the sounds is wrong.",
+    why="Look at the whole curve.",
     reveals=show.curves(
         range(len(by_length)),
         {"one vector": list(by_length.values())},
@@ -851,8 +868,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - For irregular spellings and names the model applies the regular rule, and the rule fails. Read its errors aloud. Many are what you
-#   would say if you did not know the word.
+# - Read the model's errors aloud. Many are what you would say if you did not know the word, which is often a name or spelled irregularly.
 # - Of the phonemes, 9.0<!--[[by_length["5-6"]:.1f]]--> % are wrong in words of 5 or 6 letters, and 17.7<!--[[by_length["11 and more"]:.1f]]--> % in those of 11 or more. (Every third test word; one
 #   trained model.)
 # - In the whole test set 40.9<!--[[card["figures"]["test"]["word_error_rate"]:.1f]]--> % of the words have at least one wrong phoneme.
@@ -862,8 +878,8 @@ show.predict(
 # the same words with attention.
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **What does a network keep if it must translate with its eyes closed? It keeps the words that it has to write, above all the first
-# ones, and only as much as it was trained to keep.** There is still one vector, and we chose its width before we saw the sentence.
+# **What does a network keep if it must translate with its eyes closed? Up to 11 words it keeps nearly all of them, and above all the first.
+# Beyond the lengths of its training its translations fall apart.** There is still one vector, and we chose its width before we saw the sentence.
 # [Lecture 12](12_attention.ipynb) lets the decoder look back at *all* the encoder's states instead.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -883,8 +899,8 @@ show.predict(
 # <details><summary>Answer</summary>Check whether the target is shifted, because the model may be predicting the word that it reads.</details>
 #
 # 4. Why is the source reversed and the target not?
-# <details><summary>Answer</summary>Reversing only the source brings the two beginnings together. If both were reversed, the two ends would be together, and the
-# model would write backwards.</details>
+# <details><summary>Answer</summary>If only the source is reversed, the encoder reads its first word just before the decoder writes the first word. If both were
+# reversed, the last words would meet, and the model would write backwards.</details>
 #
 # 5. A batch has sources of 3 and of 7 words. Which state is the vector of the first source if the encoder reads from left to right?
 # <details><summary>Answer</summary>It is the state after the third word (or its &lt;eos&gt;), not the one in the last column, because the
@@ -945,8 +961,8 @@ widgets.translator_playground(
 # | right to left | reversed source, backward encoder | the order in which the encoder reads |
 #
 # **Sources.** Sutskever, Vinyals & Le (2014), Sequence to Sequence Learning with Neural Networks, sections 2, 3.3 and 3.7. Cho et al. (2014), Learning
-# Phrase Representations using RNN Encoder–Decoder, section 2.2. Kalchbrenner & Blunsom (2013), Recurrent Continuous Translation Models (an encoder and a
-# decoder before either). Cho et al. (2014b), On the Properties of Neural Machine Translation (quality against length). Bahdanau, Cho & Bengio (2015),
+# Phrase Representations using RNN Encoder–Decoder, section 2.2. Kalchbrenner & Blunsom (2013), Recurrent Continuous Translation Models (an earlier encoder
+# and decoder). Cho et al. (2014b), On the Properties of Neural Machine Translation (quality against length). Bahdanau, Cho & Bengio (2015),
 # Neural Machine Translation by Jointly Learning to Align and Translate (the conjecture that the one vector is to blame). Papineni et al. (2002), BLEU.
 # Vinyals & Le (2015), A Neural Conversational Model (dialogue). Vinyals et al. (2015), Show and Tell (captions). Yao & Zweig (2015),
 # Sequence-to-Sequence Neural Net Models for Grapheme-to-Phoneme Conversion.

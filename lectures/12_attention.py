@@ -166,11 +166,11 @@ show.predict(
 # ## 2. A weighted sum of encoder states
 #
 # **We begin without a decoder**, with one question and an answer of one word. Hindi marks the person who acts with *ne*, and the
-# person who is affected with *ko*: राम ने रावण को मारा (*Ram ne Ravan ko mara*) means "Ram killed Ravana". The two pairs of a name
-# and a marker may swap, and words such as *kal*, "yesterday", may come first. *Who did it?*
+# person who is affected with *ko*: राम ने रावण को मारा (*Ram ne Ravan ko mara*) means "Ram killed Ravana". Each name comes
+# before its marker, the two pairs may swap, and words such as *kal*, "yesterday", may come first. *Who did it?*
 #
-# Each word has a state $h_j$, here simply a vector for the word plus a vector for the next word. There are four ways to make one
-# vector out of the $n$ states:
+# Each word has a state $h_j$, here simply a vector for the word plus a vector for the next word. We compare four ways to make
+# one vector out of the $n$ states:
 #
 # | way | $c$ | what is learned |
 # |---|---|---|
@@ -295,7 +295,7 @@ show.predict(
 # query is not enough, because the question changes from word to word. So the decoder's previous state *is* the query. With this
 # query each encoder state gets a **score** $e_{ij} = g(s_{i-1}, h_j)$, and the scores of all states together give the weights.
 #
-# In *cross-attention* the query comes from one text and the states that it reads from another; in **self-attention** (section 4)
+# In *cross-attention* the query comes from one text, and the states that it reads come from a second one; in **self-attention** (section 4)
 # both come from one text. Authors differ in the details. The query may be $s_{i-1}$, $s_i$, or the embedding $e(w)$ of the previous
 # word. The next word may be predicted from $s_i$, as $\mathrm{softmax}(\mathrm{MLP}(s_i))$, or from $s_i$ and $c_i$.
 
@@ -311,7 +311,7 @@ HTML(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# *(The weights in this picture are made up.)* Two steps lead to the weights. A **score** $e_j$, which may be any real number, says how well
+# *(The weights in that picture are made up.)* Two steps lead to the weights. A **score** $e_j$, which may be any real number, says how well
 # state $h_j$ fits. **Softmax** turns all scores into weights that are positive and sum to one:
 #
 # $$\alpha_j = \frac{\exp e_j}{\sum_{j'} \exp e_{j'}}$$
@@ -533,7 +533,7 @@ show.predict(
     f"At 15 to 17 words, longer than any in training, the translator with one vector has a BLEU of {mean(one_vector['15-17']):.0f}. What does the one with *even weights* have, which reads all states at every step?",
     choices={"about 50": 50, "about 70": 70, "about 85": 85, "about 100": 100},
     answer=mean(evenly["15-17"]),
-    why="Reading all states is not enough. Compare this translator with the one with attention, which is about as large.",
+    why="Compare this translator with the one with attention, which is about as large.",
     reveals=HTML(
         show.bands_svg(
             [4, 7, 10, 13, 16, 19, 22, 25, 28],
@@ -696,7 +696,7 @@ show.predict(
 #
 # - The model never saw the word "box" in training. Both K and S read the letter "x". The F of "enough" reads the "g" of "gh". No sound reads
 #   the "k" of "knight".
-# - The lines hardly cross, because sounds come in the order of their letters. Nobody told the model that; it could look anywhere.
+# - The lines hardly cross. Sounds come in the order of their letters, and nobody told the model that; it could look anywhere.
 # - Try your own name, and words that are not English. The model always answers.
 # </details>
 
@@ -760,7 +760,7 @@ show.predict(
     "If you divide by $\\sqrt{64} = 8$, what weight does the first word get?",
     within=0.03,
     answer=weights[0, 0].item(),
-    why="$112 / 8 = 14$ and $96 / 8 = 12$, so it is $1 / (1 + e^{-2})$.",
+    why="Divide both dot products by 8. Only their difference counts.",
     reveals=worked,
 )
 
@@ -773,9 +773,8 @@ show.predict(
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Why $\sqrt{d}$?** If the $d$ entries of $q$ and $k$ are independent with mean 0 and variance 1, then
-# $q \cdot k = \sum_{i=1}^d q_i k_i$ has variance $d$. So wide vectors make large scores, and large scores make softmax a hard choice
-# from the first step of training. Dividing by $\sqrt d$ brings the variance back to 1, whatever the width.
+# **Why $\sqrt{d}$?** Take random queries and keys of width $d$, whose entries are independent with mean 0 and variance 1. Each query meets
+# six keys, and softmax turns the six scores into weights.
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -796,7 +795,7 @@ show.predict(
     "At $d = 4$ the largest of six weights is about 0.6 *without* the division, on average. What is it at $d = 512$, also without the division?",
     choices={"about 0.4": 0.4, "about 0.6": 0.6, "above 0.9": 0.95},
     answer=mean_largest(512, False),
-    why="Without the division the scores grow with the width. Compare:",
+    why="Look at the scores as well as the weights, with and without the division:",
     reveals=widgets.width_playground(attend).opens(d=512),
 )
 
@@ -806,6 +805,9 @@ show.predict(
 # The line below the bars is a mean over 200 queries. Without the division it climbs from 0.60<!--[[mean_largest(4, False):.2f]]--> to 0.96<!--[[mean_largest(512, False):.2f]]-->; with the division it stays
 # between 0.41<!--[[min(divided):.2f]]--> and 0.43<!--[[max(divided):.2f]]-->.
 # </details>
+#
+# With such entries $q \cdot k = \sum_{i=1}^d q_i k_i$ has variance $d$. So wide vectors make large scores, and large scores make softmax a
+# hard choice from the first step of training. **Dividing by $\sqrt d$ brings the variance back to 1, whatever the width.**
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Vaswani et al. suspect that large scores harm the gradient. We can measure that: the derivative of a softmax weight with
@@ -877,7 +879,7 @@ show.predict(
     "Under the mask “all padding” none of the four words may be read. What does each row of our weights sum to?",
     choices=["0", "1", "nan"],
     answer=f"{of_nothing[0].sum().item():g}",
-    why="A plain softmax of nothing is 0/0, *not a number*. Ours gives no weight at all.",
+    why="What would a plain softmax give?",
     reveals=widgets.mask_playground(attend, words, of_words, masks).opens(mask="all padding"),
 )
 
@@ -981,7 +983,7 @@ print("the same as the library's:", torch.allclose(many_heads(x, layer), layer(x
 # the `MultiHeadAttention` of section 6. `capture` records the attention weights of its heads.
 #
 # (Wang et al. 2020 trained a network of 12 layers to imitate the attention of a larger one. For the released weights the teacher
-# was UniLM v2, which is as large as BERT-base. The model here keeps every second of those layers and was then trained on a billion
+# was UniLM v2, which is as large as BERT-base. The model here keeps every second of those 12 layers and was then trained on a billion
 # pairs of sentences, to tell which belong together.)
 
 # %% slideshow={"slide_type": "fragment"}
@@ -998,7 +1000,7 @@ for name, weights in tape.items():
     print(name, tuple(weights.shape))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The text is cut into *tokens*, here words and two special ones, `[CLS]` and `[SEP]`, which models of BERT's form put around every text.
+# The text is cut into *tokens*, here words and two special ones, `[CLS]` and `[SEP]`, which models like BERT put around every text.
 # The weights of each layer have the axes (batch, head, query, key). Below are all 72 heads at a glance, one small heatmap each. Darker
 # means more weight. There is a row for each word that reads and a column for each word that is read, so a thin diagonal means that words
 # read themselves.
@@ -1114,8 +1116,8 @@ parking = weight_on_cls > 0.4
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # **No.** Over five sentences, 42<!--[[int(parking.sum())]]--> of the 72 heads give `[CLS]` more than 0.4 of their weight. In every one of these heads the vector
-# that `[CLS]` adds, after $W^O$, is at most 0.14<!--[[added_by_cls[parking].max():.2f]]--> times as long as the median of the other words. So in MiniLM parking means
-# "nothing here", although the weights by themselves would have suggested the opposite. (Kobayashi et al. 2020 find small value
+# that `[CLS]` adds, after $W^O$, is at most 0.14<!--[[added_by_cls[parking].max():.2f]]--> times as long as the median of the other words. So in MiniLM a head that
+# parks adds almost nothing, although the weights by themselves suggest the opposite. (Kobayashi et al. 2020 find small value
 # vectors at such tokens of BERT.)
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -1159,8 +1161,8 @@ ratios = [ratio(*pair) for pair in pairs]
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The weights waver. With "tired" the head gives "animal" thirteen times as much weight as "street", with "wide" only twice as much<!--[[? [round(ratio) for ratio in ratios[:2]] == [13, 2]]]-->.
-# - But its first choice does not change with the meaning: it is the same noun in both sentences of each pair<!--[[? min(ratios[:2] + ratios[3:]) > 1]]-->.
+# - The weights depend on the last word. With "tired" the head gives "animal" thirteen times as much weight as "street", with "wide" only twice as much<!--[[? [round(ratio) for ratio in ratios[:2]] == [13, 2]]]-->.
+# - But the head prefers the same noun in both sentences of each pair, although the meaning changes<!--[[? min(ratios[:2] + ratios[3:]) > 1]]-->.
 # - In the passive sentence it picks "street"<!--[[? ratios[2] < 1]]-->, which is not tired.
 # </details>
 #
@@ -1168,8 +1170,8 @@ ratios = [ratio(*pair) for pair in pairs]
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Does MiniLM's output depend on that head?** **Ablate** it, which means setting its output to zero (here by zeros in its part of
-# $W^O$), and compare the vector that MiniLM computes for the whole sentence with the original. For scale, also compare the vector of
-# the sentence with "wide" instead of "tired".
+# $W^O$), and compare the vector that MiniLM computes for the whole sentence with the original. For scale, put "wide" instead of "tired"
+# into the sentence, and compare that vector with the original as well.
 
 # %% slideshow={"slide_type": "fragment"}
 ablated = copy.deepcopy(encoder)
@@ -1293,7 +1295,7 @@ widgets.live(caption, number=widgets.slider(0, 0, 99, 1, "scene", "460px"))
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - About nine words in ten are right, and nearly every look is at the digit that is named<!--[[? 0.85 < right < 0.95 and found > 0.98]]-->. The captioner learned the reading order, and
+# - About nine words in ten are right, and the largest weight is nearly always on the digit that is named<!--[[? 0.85 < right < 0.95 and found > 0.98]]-->. The captioner learned the reading order, and
 #   where to look, only from captions. (One run.)
 # - Where a word is wrong, the captioner has nearly always looked at the right field<!--[[? hits[misread].float().mean() > 0.9]]--> but not recognised the digit. Find such a scene.
 # - The second look differs from the first, because the query is the state $s$, which has changed in between.
@@ -1335,6 +1337,7 @@ of_steps = products["attention"]["n"] + products["attention"]["m"]
 balance = (
     of_steps / products["attention"]["nm"]
 )  # the length n = m at which the two cost the same
+of_scores = products["attention"]["nm"] * 64**2 / multiplications("attention", 64)
 slower, fewer = (
     all(cost["seconds"]["attention"][n] > at for n, at in cost["seconds"]["transformer"].items()),
     all(multiplications("attention", n) < multiplications("transformer", n) for n in (64, 4096)),
@@ -1356,13 +1359,16 @@ show.curves(
 # - We counted the multiplications of the network with attention exactly: $98{,}304\,n + 188{,}416\,m + 256\,nm$<!--[[? cost["written"]["attention"] == "98,304 n + 188,416 m + 256 nm" and 98_304 == 6 * 128**2]]-->. The first term is $6 d^2 n$; the decoder's
 #   steps cost more, because they also read the context. Without attention there is no term $nm$<!--[[? "nm" not in products["initial"]]]-->.
 # - With $n = m$ the scores cost as much as the steps at 1,120<!--[[balance:,.0f]]--> words, nearly nine times the width<!--[[? 8.5 < balance / cost["sizes"]["d_model"] < 9]]-->.
+# - At 64 words the scores are 5<!--[[100 * of_scores:.0f]]--> % of the multiplications of the network with attention. Yet it takes 3.0<!--[[cost["seconds"]["attention"]["64"] / cost["seconds"]["initial"]["64"]:.1f]]--> times as long as the one
+#   without.
 # - When $n$ doubles, from 2,048 to 4,096, the time grows by a factor of 2.0<!--[[doubled["initial"]:.1f]]--> without attention, of 2.4<!--[[doubled["attention"]:.1f]]--> with attention, and of 3.4<!--[[doubled["transformer"]:.1f]]-->
 #   for the Transformer.
 # - The recurrent network with attention takes longer than the Transformer at all these lengths, though it does fewer
 #   multiplications<!--[[? slower and fewer]]-->. Its steps must wait for each other; we did not test how much of the time that explains.
 # </details>
 #
-# **Attention adds little to the cost of a sentence, but much to the cost of a book.**
+# **The scores cost little for a sentence, but much for a book.** That is a count of multiplications; in time, this decoder with attention is
+# slower even for a sentence.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # The price buys two things. Any two words are *one* step apart, whereas a recurrent network passes through every word between
@@ -1372,8 +1378,8 @@ show.curves(
 # its task, with no other teacher. Its weights hint at what it uses, but they do not prove it.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *4 minutes. Ask from which length on the scores cost more than the steps; few guess a thousand words. What goes wrong: they call attention
-# slow. At the length of a sentence it is nearly free.*
+# *4 minutes. Ask from which length on the scores cost more than the steps; few guess a thousand words. What goes wrong: they take the
+# number of multiplications for the time. Show them both at 64 words.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you
