@@ -231,7 +231,6 @@ show.predict(
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 from nlmcore.attention import attend, causal_mask
-from nlmcore.attention.multi_head import two_way
 
 
 def norm(X):
@@ -422,6 +421,9 @@ per_layer = 10 ** ((masked[0] - masked[-1]) / (len(masked) - 1))
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+from nlmcore.attention import two_way
+
+
 class BothWays(torch.nn.Module):
     """The causal attention of a layer, without its mask."""
 
@@ -443,7 +445,9 @@ def falls(name, skip, *mask):
 by_mask = {
     ("SmolLM2", "with its mask"): falls("SmolLM2", 1),
     ("MiniLM", "without a mask"): falls("MiniLM", 0),
-    ("MiniLM", "with a mask"): falls("MiniLM", 0, causal_mask(tokens["MiniLM"][1].shape[1])[None]),
+    ("MiniLM", "with a mask"): falls(
+        "MiniLM", 0, causal_mask(tokens["MiniLM"][1].shape[1])[None]
+    ),
 }
 kept_attention = [layer.attention for layer in writer.layers]
 for block in writer.layers:
