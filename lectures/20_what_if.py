@@ -1035,7 +1035,7 @@ show.predict(
 # |---|---|---|---|
 # | skips | SmolLM2 is worse than guessing, and its tokens collapse | random stacks without them collapse: doubly exponentially, or exponentially with a causal mask | 1 to 3 |
 # | networks | SmolLM2 is far worse than guessing | they cannot undo a collapse | 1 to 3 |
-# | attention | SmolLM2's loss lies between that of the whole model and guessing | digits do as well without any mixing | 1, 4 |
+# | attention | SmolLM2's loss lies between that of the whole model and guessing | digits do as well without any mixing, and better with FNet | 1, 4 |
 # | weights that depend on the words | | digits do better with fixed weights; on letters FNet is behind attention, and the Mixer is not clearly behind | 4 |
 # | the order | | among random orders, attention nearer the input went with lower losses after 1,600 steps; the sandwich keeps a third of its lead after 4,800 | 5 |
 # | positional encodings | | with a causal mask, two layers notice some of the order | 6 |

@@ -96,7 +96,7 @@ show.predict(
     f"A model of {begin.N:,} parameters was trained on {begin.D:,} characters. Now you have about ten times the operations. Either the same model reads eight times the text, or you train a model 14 times as large on the same text. Which gives the lower loss?",
     choices=["the text", "the model", "about the same"],
     answer=say,
-    why="More text wins, although it costs fewer operations. The best size may lie between the two. Look for it in the game below.",
+    why="More text wins, although it costs fewer operations. The best size may lie elsewhere. Look for it in the game below.",
     reveals=ten_times,
 )
 
