@@ -118,10 +118,10 @@ reader, wordpieces = minilm()
 
 
 @torch.no_grad()
-def states(model, tokens, parts):
+def states(model, tokens, parts, *mask):
     """The vectors (token, d_model) before the first layer and after every layer, and the logits."""
     with without(model, *parts), pathway(model) as branches:
-        found = model(tokens)
+        found = model(tokens, *mask)
     return [branches[0].x[0]] + [branch.result[0] for branch in branches[1::2]], found
 
 
@@ -182,7 +182,6 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - A loss above that of uniform guessing means confident mistakes.
 # - **Two different questions.** "What if I remove it now?" asks what a trained model relies on. "What if it had never been there?" needs a new training. Only the second says what the architecture needs. Sections 4 to 8 train new models.
 # - One text and one model illustrate the method, but do not rank the parts by importance.
 # </details>
@@ -206,7 +205,7 @@ show.predict(
 #
 # $$\lVert \mathrm{res}(X_L) \rVert \le \Big( \frac{4 \beta H}{\sqrt{d_{\mathrm{head}}}} \Big)^{(3^L - 1)/2} \lVert \mathrm{res}(X) \rVert^{3^L}, \qquad \lVert W_{QK} \rVert_1 \lVert W_{VO} \rVert_{1,\infty} \le \beta \text{ in all heads.}$$
 #
-# The exponent triples with every layer. **Why three?** Write $X = \mathbf 1 \bar x^{\top} + R$, a common part and a residual. The scores $X W_{QK} X^{\top}$ have four summands. A summand that is the same for all keys cancels in the softmax, and one that is the same for all
+# The exponent triples with every layer, so the bound falls *doubly exponentially*. **Why three?** Write $X = \mathbf 1 \bar x^{\top} + R$, a common part and a residual. The scores $X W_{QK} X^{\top}$ have four summands. A summand that is the same for all keys cancels in the softmax, and one that is the same for all
 # queries gives every row the same weights. Only $R\, W_{QK} R^{\top}$ makes the rows of weights differ from each other, by about $R^2$. The vectors that these weights average differ by $R$. So what is left of the differences is about $R^3$, layer after layer.
 #
 # But look at the base. The bound says something only if the base is below 1 (for a residual of 1), and that needs **small weights**.
@@ -391,12 +390,12 @@ show.predict(
         "exactly 0": 1e-12,
     },
     answer=cut[-1],
-    why="The residual collapses, but along a nearly straight line. Each layer divides it by about the same factor. That is exponential, not doubly exponential.",
+    why="On the logarithmic axis the residual falls along a nearly straight line, so each layer divides it by about the same factor. The fall is exponential, not doubly exponential.",
     reveals=widgets.removal_explorer(residuals, losses),
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Why a line, and not a cliff?** SmolLM2 differs from the theorem in two ways: a norm before every sublayer, and a causal mask. Here is random attention at size 1 with neither, with each, and with both:
+# **Why a line, and not a cliff?** Among other things, SmolLM2 has a norm before every sublayer and a causal mask, and the theorem has neither. Here is random attention at size 1 with neither, with each, and with both. The values are the logarithm of the residual over the size of X, layer by layer:
 
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
@@ -418,17 +417,64 @@ masked = decline(False, True)
 per_layer = 10 ** ((masked[0] - masked[-1]) / (len(masked) - 1))
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
+# **Is it the mask in the trained models too?** We leave out the skips, take the mask from SmolLM2, and give one to MiniLM:
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+from nlmcore.attention import two_way
+
+
+class BothWays(torch.nn.Module):
+    """The causal attention of a layer, without its mask."""
+
+    def __init__(self, attention):
+        super().__init__()
+        self.attention = two_way(attention)
+
+    def forward(self, x, state=None):
+        return self.attention(x), state
+
+
+def falls(name, skip, *mask):
+    """log₁₀ of the residual over the size of X after every layer, without skips."""
+    model, ids = tokens[name]
+    found = [x[skip:].double() for x in states(model, ids, ("skips",), *mask)[0]]
+    return [float((residual(x) / norm(x)).log10()) for x in found]
+
+
+by_mask = {
+    ("SmolLM2", "with its mask"): falls("SmolLM2", 1),
+    ("MiniLM", "without a mask"): falls("MiniLM", 0),
+    ("MiniLM", "with a mask"): falls(
+        "MiniLM", 0, causal_mask(tokens["MiniLM"][1].shape[1])[None]
+    ),
+}
+kept_attention = [layer.attention for layer in writer.layers]
+for block in writer.layers:
+    block.attention = BothWays(block.attention)
+by_mask["SmolLM2", "without its mask"] = falls("SmolLM2", 1)
+for block, attention in zip(writer.layers, kept_attention, strict=True):
+    block.attention = attention
+unmasked = by_mask["SmolLM2", "without its mask"]
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+for (name, mask), of in sorted(by_mask.items()):
+    print(f"{name:8}{mask:17}" + "".join(f"{value:6.1f}" for value in of[1:11]))
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - **It is the mask.** With only a norm the decline is delayed by two layers and then just as steep. With a causal mask the residual falls by a factor of about 1.6<!--[[per_layer:.1f]]--> per layer (SmolLM2's without skips: 1.5<!--[[(cut[0] / cut[-1]) ** (1 / 30):.1f]]-->). The first token sees only itself, the second sees two, so the means are over *different* sets of tokens.
-#   Wu et al. (2024) prove that masked attention collapses exponentially, as we see here. Dong's doubly exponential rate does not describe causal models.
+# - **In random stacks it is the mask.** With only a norm the decline is delayed by two layers and then just as steep. With a causal mask the residual falls by a factor of about 1.6<!--[[per_layer:.1f]]--> per layer (SmolLM2's without skips: 1.5<!--[[(cut[0] / cut[-1]) ** (1 / 30):.1f]]-->). The first token sees only itself, the second sees two, so the means are over *different* sets of tokens.
+#   Wu et al. (2024) prove that masked attention collapses exponentially, as we see here.
+# - **In both trained models the mask slows the collapse.** After six layers MiniLM keeps 0.33<!--[[10 ** by_mask["MiniLM", "with a mask"][-1]:.2f]]--> of X with a mask; without one the residual is at the end of single precision, near $10^{-7}$<!--[[? by_mask["MiniLM", "without a mask"][-1] < -6]]-->. After ten layers SmolLM2 keeps 0.03<!--[[10 ** by_mask["SmolLM2", "with its mask"][10]:.2f]]--> with its mask, and 0.00001<!--[[10 ** unmasked[10]:.5f]]--> without.
+# - **But the mask does not explain SmolLM2's line.** Without the mask the residual falls faster, and yet not off a cliff: the decline does not steepen<!--[[? unmasked[0] - unmasked[5] > unmasked[5] - unmasked[10]]]-->. We do not know what keeps it from doing so.
 # - As trained, both models keep their tokens apart to the end. In SmolLM2 the residual falls from 0.93<!--[[residuals["SmolLM2"]["as trained"][0]:.2f]]--> to 0.41<!--[[residuals["SmolLM2"]["as trained"][-1]:.2f]]--> of X.
 # - **SmolLM2 without networks** keeps its skips, but its residual falls from 0.93<!--[[residuals["SmolLM2"]["no networks"][0]:.2f]]--> to 0.08<!--[[residuals["SmolLM2"]["no networks"][-1]:.2f]]-->, most of it in the first five layers<!--[[? residuals["SmolLM2"]["no networks"][5] < 0.5 * residuals["SmolLM2"]["no networks"][0]]]-->. So in this trained model attention and skips alone bring the tokens together.
-# - **MiniLM without skips** has no mask, and it falls off a cliff. The decline steepens from layer to layer, until single precision ends near $10^{-7}$.
+# - **MiniLM without skips** does fall off a cliff. From layer 2 to layer 5 the decline of its residual steepens<!--[[? (lambda x: x[2] - x[3] < x[3] - x[4] < x[4] - x[5])(by_mask["MiniLM", "without a mask"])]]-->.
 # - All of these are ablations of trained models on one text. They do not show what training without skips would give.
 # </details>
 #
-# **Without their skips both trained models collapse as well. SmolLM2, which has a causal mask, collapses exponentially; MiniLM, which has none, collapses faster.**
+# **Without their skips both trained models collapse as well, and a causal mask slows the collapse.** It does not explain why SmolLM2's is exponential, since that remains so without the mask.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *7 minutes. Ask for the shape of the line before you show it: straight or bent? What goes wrong: "rank 1" is taken literally. At $10^{-6}$ the matrix still has full rank; the differences are only too small for a float to be of use.*
@@ -522,6 +568,10 @@ def judged(task):
     return f"{without_attention.TASKS[task]}, points compared with attention ({means[task]['attention']:.1f} %): {'; '.join(found)}"
 
 
+beyond_none = against(
+    summary(right["digits"]["no mixing"]),
+    {row: summary(v) for row, v in right["digits"].items() if row != "no mixing"},
+)
 mixing_findings = [
     *(judged(task) + ". Five seeds; above and below after Holm's correction." for task in right)
 ]
@@ -530,7 +580,7 @@ show.predict(
     choices={"about 15 %": 15, "about 40 %": 40, "about 65 %": 65, "about 90 %": 90},
     answer=means["digits"]["no mixing"],
     unit=" %",
-    why="Each patch votes, and knows where it is. Here averaged votes suffice. A task must need mixing before it can show that a mixing is good.",
+    why="Each patch votes, and knows where it is. Averaged votes get most digits right, so a high score here says little about a mixing. Compare each with no mixing.",
     reveals=[widgets.mixing_explorer(mixing, without_attention.TASKS), listed(mixing_findings)],
 )
 
@@ -542,9 +592,10 @@ show.predict(
 # - One layer of attention on top of FNet brings it to 18.3<!--[[means["letters"]["FNet, attention on top"]:.1f]]--> %. In the paper attention on top helps as well.
 # - **Digits**: every kind of mixing is ahead of attention (88.2<!--[[means["digits"]["attention"]:.1f]]--> %)<!--[[? min(means["digits"], key=means["digits"].get) == "attention" and all(t.corrected < 0.05 for row, t in tests["digits"].items() if row != "no mixing")]]-->, and we cannot tell attention from no mixing (89.0<!--[[means["digits"]["no mixing"]:.1f]]--> %)<!--[[? tests["digits"]["no mixing"].p > 0.3]]-->. We do not know why; tuning each learning rate might
 #   change it.
+# - FNet and MLP-Mixer are ahead of *no mixing* as well<!--[[? {row for row, test in beyond_none.items() if test.corrected < 0.05} == {"FNet", "MLP-Mixer"}]]-->, by 4.4<!--[[beyond_none["FNet"].difference:.1f]]--> and 4.8<!--[[beyond_none["MLP-Mixer"].difference:.1f]]--> points. So digits do gain from mixing.
 # </details>
 #
-# **"Attention is all you need" and "attention is not needed" are both claims about a task.** Here digits did as well without any mixing as with attention; for hidden letters FNet stayed behind.
+# **"Attention is all you need" and "attention is not needed" are both claims about a task.** Here, at one learning rate, digits did as well without any mixing as with attention, and better with FNet. For hidden letters FNet stayed behind.
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What the papers say</b></summary>
@@ -561,7 +612,7 @@ show.predict(
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *10 minutes. Show attention's two maps first, then FNet's: the difference is the lecture in one picture. Take guesses for the digits by show of hands. What goes wrong: "FNet is nearly as good" is said of the average of GLUE. Ask on which task, and compared with which control.*
+# *10 minutes. Show attention's two maps first, then FNet's: the difference is the lecture in one picture. Take guesses for the digits by show of hands. What goes wrong: "FNet is nearly as good" is said of the mean over GLUE. Ask on which task, and compared with which control.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Another order
@@ -603,7 +654,7 @@ show.predict(
     "Suppose that 20 seeds of the plain order are sampled from a normal distribution with this mean and deviation. What is the expected perplexity of the best of them? (Their best random order: 18.19.)",
     choices={"18.6": 18.6, "18.4": 18.4, "18.2": 18.2, "18.0": 18.0},
     answer=float(expected),
-    why="The best of 20 is 1.87 standard deviations below the mean. So 20 seeds of the *plain* order would be expected to beat the best of 20 random orders, and their search shows no gain over luck. The deviation itself comes from five runs only and is uncertain.",
+    why="The best of 20 is 1.87 standard deviations below the mean. So 20 seeds of the *plain* order would be expected to beat the best of 20 random orders, and their search shows no gain over luck. But the deviation comes from five runs only.",
     reveals=show.said(
         f"best of 5 on average {best_of(5, fmean(plain), stdev(plain)):.2f}; best of 20 {expected:.2f}; their best random order {min(stacks.THEIRS['random'])}"
     ),
@@ -691,9 +742,9 @@ for row, test in late_tests.items():
 # - The lead of 0.054 is larger because the *plain* order's first seed is a poor one. Compared with the mean of the plain order's 20 seeds, the choice leads by 0.044<!--[[fmean(plain_seeds) - by_order[SEARCHED][0]:.3f]]--> with the seed of the search and by 0.046<!--[[fmean(plain_seeds) - fmean(by_order[SEARCHED][1:]):.3f]]--> with the fresh ones.
 # - Corrected for 21<!--[[len(order_tests)]]--> tests, the sandwich and five<!--[[words(len(better) - 1)]]--> random orders are better than the plain order, and none is worse<!--[[? "sandwich" in better and not worse]]-->. On the dev plays four<!--[[words(len(better_on_dev) - 1)]]--> random orders are better.
 # - **Attention low, networks high.** Among random orders, those with attention nearer the input have lower losses: ρ = 0.54<!--[[low_s["rho"]:.2f]]--> (95 % interval 0.14<!--[[low_s["low"]:.2f]]--> to 0.82<!--[[low_s["high"]:.2f]]-->). It is no rule: two<!--[[words(sum(place_of_s[row] > 5 for row in better if row in place_of_s))]]--> of the better orders have it higher than the plain order. The authors saw the same tendency.
-# - **Most of the lead goes with longer training.** After 4,800 steps the sandwich leads by 0.019<!--[[-late.difference:.3f]]--> ± 0.013<!--[[late.half:.3f]]-->, in every seed<!--[[? max(gaps[STEPS] + gaps[LONG]) < 0]]-->.
+# - **Most of the lead disappears with longer training.** After 4,800 steps the sandwich leads by 0.019<!--[[-late.difference:.3f]]--> ± 0.013<!--[[late.half:.3f]]-->, in every seed<!--[[? max(gaps[STEPS] + gaps[LONG]) < 0]]-->.
 # - Five seeds cannot tell whether the search's choice is still ahead after 4,800 steps. It leads by 0.014<!--[[-late_tests[SEARCHED].difference:.3f]]--> on average, but is behind in two of them<!--[[? sum(a > b for a, b in zip(losses_of(SEARCHED, LONG), losses_of(PLAIN, LONG), strict=True)) == 2]]-->.
-# - **A trap that we walked into.** At the rate that is best after 1,600 steps, the sandwich's lead after 4,800 seems to be gone: 0.000<!--[[abs(mistuned.difference):.3f]]--> ± 0.013<!--[[mistuned.half:.3f]]-->. The longer training needs half that rate<!--[[? rate_of[SANDWICH, STEPS] == 2 * rate_of[SANDWICH, LONG] and rate_of[PLAIN, STEPS] == rate_of[PLAIN, LONG]]]-->. The plain order keeps its own. So choose the rate again for each length.
+# - **A mistake that we made.** At the rate that is best after 1,600 steps, the sandwich's lead after 4,800 seems to be gone: 0.000<!--[[abs(mistuned.difference):.3f]]--> ± 0.013<!--[[mistuned.half:.3f]]-->. The longer training needs half that rate<!--[[? rate_of[SANDWICH, STEPS] == 2 * rate_of[SANDWICH, LONG] and rate_of[PLAIN, STEPS] == rate_of[PLAIN, LONG]]]-->. The plain order keeps its own. So choose the rate again for each length.
 # - After 200 steps, when the context was hardly used, the sandwich was not ahead<!--[[? fmean(short[SANDWICH]) > fmean(short[PLAIN])]]-->.
 # - The sandwich was not found by the search alone. The authors saw that good orders have attention low and networks high, and tested this idea with new runs: test perplexity 17.96, where the baseline has 18.70. This is the right way to use a search, as the source of a hypothesis.
 # - On translation they report no gain.
@@ -896,7 +947,7 @@ show.predict(
 #
 # Each token goes to two of the experts, and the norms can send it to different ones in different layers. On ImageNet, the accuracy of WideNet is 1.46 points above that of a Vision Transformer, with 72 % of the parameters. It is 2.08 points above that of a Vision Transformer *with* experts, with 13 % of the parameters.
 #
-# **Experts today** are not shared among layers. Each layer has its own, instead of its feed-forward network. They add parameters, but hardly any operations per token. Mixtral (Jiang et al. 2024) sends each token to 2 of 8 experts. DeepSeek-V3 (December 2024) has one expert for all tokens and 256 others, and sends each token to 8 of these. With the parts that all tokens share, each token uses 37 of the 671 billion parameters.
+# **Experts today** are not shared among layers. Each layer has its own, instead of its feed-forward network. They add parameters, but hardly any operations per token. Mixtral (Jiang et al. 2024) sends each token to 2 of 8 experts. In nearly every layer, DeepSeek-V3 (December 2024) has one expert for all tokens and 256 others, of which each token uses 8. With the parts that all tokens share, each token uses 37 of the 671 billion parameters.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 best_rate = {row: stacks.rates_of(row, stacks.TUNED[row])[1] for row in stacks.SHAPES}
@@ -943,7 +994,7 @@ show.predict(
     f"One block in all six layers has {fraction:.0f} % of the parameters of six different blocks. Widen this block until it has as many parameters as six. How many times as many multiply-adds as six blocks does it then need?",
     choices={"as many": 1.0, "about 2 times": 2.0, "about 5 times": 5.0, "about 30 times": 30.0},
     answer=times,
-    why="Parameters and operations are different resources. A shared block is applied six times, so each of its parameters works six times; only attention keeps its size.",
+    why="Parameters and operations are different resources. A shared block is applied six times, so each of its parameters works six times. Only the feed-forward network was widened, so attention costs what it did before.",
     reveals=[
         widgets.costs_explorer(wide, GROUPS).opens(cost="multiply_adds"),
         listed(
@@ -959,34 +1010,33 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>How to read it</b></summary>
 #
-# - Nine rows, five seeds each, 1,600 steps, each at its best learning rate between two worse ones. All are far below the table of character pairs<!--[[? max(mean_of.values()) < floors[1] - 0.2]]-->.
-# - **Deeper or wider.** Twelve layers of half the width cannot be told from six<!--[[? shape_tests["12 layers, half as wide"].corrected > 0.05]]-->. Three layers of twice the width are behind by 0.021<!--[[shape_tests["3 layers, twice as wide"].difference:.3f]]--> ± 0.009<!--[[shape_tests["3 layers, twice as wide"].half:.3f]]-->.
-# - **Sharing costs.** One block for all layers is behind by 0.089<!--[[shape_tests["one block"].difference:.3f]]-->. Made so wide that it has all the parameters, it is still behind by 0.045<!--[[shape_tests["one block, 8.5 times as wide"].difference:.3f]]-->, with five<!--[[words(round(times))]]--> times the operations. Here six different blocks were worth more than one large one.
-# - **WideNet is several changes at once**, so the third group takes them one at a time. Separate norms for each layer lower the loss of one block by 0.010<!--[[mean_of["one block"] - mean_of["one block, own norms"]:.3f]]-->, and doubling the width lowers it by another 0.014<!--[[mean_of["one block, own norms"] - mean_of["one block, own norms, twice as wide"]:.3f]]-->.
+# - There are nine rows, with five seeds and 1,600 steps each, and each at its best learning rate between two worse ones. Widths are those of the feed-forward network. All losses are far below that of the table of character pairs<!--[[? max(mean_of.values()) < floors[1] - 0.2]]-->.
+# - **Deeper or wider.** We cannot tell twelve layers of half the width from six<!--[[? shape_tests["12 layers, half as wide"].corrected > 0.05]]-->. Three layers of twice the width are behind by 0.021<!--[[shape_tests["3 layers, twice as wide"].difference:.3f]]--> ± 0.009<!--[[shape_tests["3 layers, twice as wide"].half:.3f]]-->.
+# - **Sharing costs.** One block for all layers is behind by 0.089<!--[[shape_tests["one block"].difference:.3f]]-->. Widened until it has as many parameters as six, it is still behind by 0.045<!--[[shape_tests["one block, 8.5 times as wide"].difference:.3f]]-->, with five<!--[[words(round(times))]]--> times the operations. Here six different blocks were worth more than one large one.
+# - **WideNet is several changes at once**, so the group *experts, and their controls* in the picture makes them one at a time. Separate norms for each layer lower the loss of one block by 0.010<!--[[mean_of["one block"] - mean_of["one block, own norms"]:.3f]]-->, and doubling the width lowers it by another 0.014<!--[[mean_of["one block, own norms"] - mean_of["one block, own norms, twice as wide"]:.3f]]-->.
 # - **Then the experts.** With equally many operations, four experts lower it by 0.030<!--[[mean_of["one block, own norms, twice as wide"] - mean_of["WideNet, 4 experts"]:.3f]]-->, and eight another 0.018<!--[[mean_of["WideNet, 4 experts"] - mean_of["WideNet, 8 experts"]:.3f]]-->.
 # - Each of these four changes passes a paired test after Holm's correction<!--[[? max(steps_p.values()) < 0.05]]-->. The largest p is 0.04<!--[[max(steps_p.values()):.2f]]-->.
 # - **And yet** eight experts, with 95<!--[[100 * wide["WideNet, 8 experts"]["parameters"] / wide["6 layers"]["parameters"]:.0f]]--> % of the parameters and 1.6<!--[[wide["WideNet, 8 experts"]["multiply_adds"] / wide["6 layers"]["multiply_adds"]:.1f]]--> times the operations, are 0.017<!--[[shape_tests["WideNet, 8 experts"].difference:.3f]]--> behind the plain model, in four of five seeds<!--[[? sum(a > b for a, b in zip(wide["WideNet, 8 experts"]["losses"], wide["6 layers"]["losses"], strict=True)) == 4]]-->. The interval of its own five differences contains 0<!--[[? mean_interval([a - b for a, b in zip(wide["WideNet, 8 experts"]["losses"], wide["6 layers"]["losses"], strict=True)])[1] > shape_tests["WideNet, 8 experts"].difference]]-->; the test passes only because it pools the deviation of all rows. In the paper WideNet is ahead.
-# - One block has a fifth<!--[[? abs(fraction - 20) < 2]]--> of the parameters of six and the same operations<!--[[? wide["one block"]["multiply_adds"] == wide["6 layers"]["multiply_adds"]]]-->.
-# - In the papers: Lan et al. (2020) share all layers of BERT and lose a little, with a fraction of the parameters. In Narang et al. (2021) all four shapes end within 0.02<!--[[max(abs(loss - theirs_depth["Vanilla Transformer"]) for loss in theirs_depth.values()):.2f]]--> of vanilla's final loss.
+# - In the papers: Lan et al. (2020) share all layers of BERT and lose a little, with a fraction of the parameters. In Narang et al. (2021) all four divisions into 6 to 24 layers end within 0.02<!--[[max(abs(loss - theirs_depth["Vanilla Transformer"]) for loss in theirs_depth.values()):.2f]]--> of vanilla's final loss.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # **After 1,600 steps on one text, six different blocks were better than one wide block with as many parameters and five times the operations.** We did not train longer. Ask "better at equal what?": parameters, operations or steps.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *8 minutes. Ask "better at equal what?" before each comparison. What goes wrong: students compare WideNet with the plain model only. Let them name the controls before you open the third group.*
+# *8 minutes. Ask "better at equal what?" before each comparison. What goes wrong: students compare WideNet with the plain model only. Let them name the controls before you open the group of experts.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## What holds a deep stack up
 #
-# | part | taken from a trained model | from the start | section |
+# | part | removed from a trained model | changed before training | section |
 # |---|---|---|---|
-# | skips | SmolLM2 is worse than guessing, and its tokens collapse | random stacks collapse: doubly exponentially, with a causal mask exponentially | 1 to 3 |
+# | skips | SmolLM2 is worse than guessing, and its tokens collapse | random stacks without them collapse: doubly exponentially, or exponentially with a causal mask | 1 to 3 |
 # | networks | SmolLM2 is far worse than guessing | they cannot undo a collapse | 1 to 3 |
-# | attention | SmolLM2's loss lies between that of the whole model and guessing | a task that needs no other position does without it | 1, 4 |
-# | weights that depend on the words | | digits do without them; on letters FNet is behind attention, the Mixer not clearly | 4 |
+# | attention | SmolLM2's loss lies between that of the whole model and guessing | digits do as well without any mixing, and better with FNet | 1, 4 |
+# | weights that depend on the words | | digits do better with fixed weights; on letters FNet is behind attention, and the Mixer is not clearly behind | 4 |
 # | the order | | among random orders, attention nearer the input went with lower losses after 1,600 steps; the sandwich keeps a third of its lead after 4,800 | 5 |
-# | positional encodings | | a mask and two layers tell something about order | 6 |
+# | positional encodings | | with a causal mask, two layers notice some of the order | 6 |
 # | the norm's position | | at 100 layers pre-norm starts; post-norm started only as DeepNorm with a low rate | 7 |
 # | different weights in each layer | | after 1,600 steps, sharing one block costs, even at equal parameters | 8 |
 #

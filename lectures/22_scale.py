@@ -40,7 +40,7 @@ import torch
 from lectures import show, stored, widgets
 from lectures.prompting import Template
 from lectures.recipes.few_shot import CAPITALS, OPPOSITES, PLURALS, pairs, sums
-from lectures.recipes.ladder import HELD_OUT, RUNGS, TIME
+from lectures.recipes.ladder import BATCH, HELD_OUT, RUNGS, TIME, TUNED_AT
 from lectures.widgets import scale
 from nlmcore.metrics import mean_interval
 from nlmcore.pretrained import smollm2
@@ -56,6 +56,7 @@ lengths = [len(of) for of in sizes.values()]  # how many, from the smallest mode
 
 
 DEPTHS = dict((*RUNGS, HELD_OUT[0]))  # width -> layers
+tuned_at = TUNED_AT * BATCH * TIME  # characters read before the rates were chosen
 
 
 def true_cost(p):
@@ -73,7 +74,7 @@ def true_cost(p):
 #
 # operations. $C$ is the **compute** of the training. $N$ leaves out the embeddings, because looking up a row costs nothing.
 #
-# For small models this is too low. Our table of embeddings is tied, so at the output it is multiplied with every vector. Attention also multiplies queries with keys, and weights with values. Per token our smallest model needs 1.96<!--[[true_cost(longest[0]):.2f]]--> times the operations that its $N$ suggests, the largest of the ladder 1.07<!--[[true_cost(longest[-1]):.2f]]--> times. For large models the formula is good. We use it as the papers do, and count again in section 5.
+# For small models this is too low. Our table of embeddings is tied, so at the output it is multiplied with every vector. Attention also multiplies queries with keys, and weights with values. Per token our smallest model needs 1.96<!--[[true_cost(longest[0]):.2f]]--> times the operations that its $N$ suggests, the largest of the ladder 1.07<!--[[true_cost(longest[-1]):.2f]]--> times. For large models the formula is close. We use it as the papers do, and count exactly in section 5.
 #
 # **Our ladder** is a Transformer in eight<!--[[words(len(sizes))]]--> sizes, each trained for six<!--[[words(min(lengths))]]--> lengths of text (the small sizes for seven<!--[[words(max(lengths))]]-->)<!--[[? lengths == sorted(lengths, reverse=True) and len(set(lengths)) == 2]]-->, on Shakespeare's plays. A token is a character. Each training has its own cosine, and each size its own learning rate. The loss is measured on held-out plays, in nats per character, and is the mean of three<!--[[words(len(held_out.runs))]]--> seeds.
 
@@ -276,13 +277,13 @@ promised = seen_loss - told["Hoffmann", chosen[-1]][1]  # by the larger model, o
 # - The held-out model has a loss of 1.671<!--[[held_out.loss:.3f]]--> nats. Of the six<!--[[words(len(told))]]--> intervals four<!--[[words(len(inside))]]--> contain it.
 # - Hoffmann's form does not err less when it was fitted to larger models as well<!--[[? miss["Hoffmann", chosen[-1]] > miss["Hoffmann", chosen[0]]]]-->.
 # - The forecast without a law is better than both. A model with more than twice the parameters<!--[[? held_out.N > 2 * largest[-1].N]]--> brought no gain that three seeds can show (0.001<!--[[gained[0]:.3f]]--> ± 0.011<!--[[gained[1]:.3f]]--> nats). Hoffmann's form promises 0.014<!--[[promised:.3f]]-->.
-# - One reason may be ours: the held-out model was *not tuned*. It has the learning rate of the largest model of the ladder, while each size of the ladder has its own.
-# - Extrapolation is not what fails. For the largest model of the ladder, which the fit has seen, Hoffmann's form is already 3.4<!--[[100 * (seen_loss / naive - 1):.1f]]--> % too high at the same amount of text.
-# - `python -m lectures.recipes held_out` trains it with its own rate; the result is not stored yet. Until then the test cannot tell a wrong law from a badly trained model.
+# - The held-out model was *not tuned*. It has the learning rate of the largest model of the ladder, while each size of the ladder has its own. And all rates were chosen after 262,144<!--[[tuned_at:,]]--> characters, an eighth of the text of this test<!--[[? 8 * tuned_at == held_out.D]]-->.
+# - Extrapolation is not all that fails. For the largest model of the ladder, which the fit has seen, Hoffmann's form is already 3.4<!--[[100 * (seen_loss / naive - 1):.1f]]--> % too high at the same amount of text.
+# - So this test cannot tell a wrong law from a badly trained model. `python -m lectures.recipes held_out` trains the held-out model with its own rate; the result is not stored yet.
 # - Seeds of one point differ by 1.0<!--[[100 * noise:.1f]]--> % (standard deviation), but the points scatter around Hoffmann's form by 1.6<!--[[100 * scatter["Hoffmann"]:.1f]]--> % and around Kaplan's by 2.8<!--[[100 * scatter["Kaplan"]:.1f]]--> %. So more seeds alone would not make these forms fit.
 # </details>
 #
-# **A law must be compared with a forecast that needs no law. On this test both laws lose to it.**
+# **Compare a law with a forecast that needs no law. On this test, of a model that was not tuned, both laws lose to it.**
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # OpenAI (2023) reports such a prediction for GPT-4: the loss on its own code, predicted from models with at most a ten-thousandth of the compute. The report shows the curve that worked. Ask of every such curve what a forecast without a law would have said.
@@ -302,7 +303,7 @@ promised = seen_loss - told["Hoffmann", chosen[-1]][1]  # by the larger model, o
 # | published | 1.69<!--[[PUBLISHED.E]]--> | 406.4<!--[[PUBLISHED.A]]--> | 0.34<!--[[PUBLISHED.alpha]]--> | 410.7<!--[[PUBLISHED.B]]--> | 0.28<!--[[PUBLISHED.beta]]--> | Hoffmann et al. (2022), third method |
 # | refitted | 1.8172<!--[[REFITTED.E]]--> | 482.01<!--[[REFITTED.A]]--> | 0.3478<!--[[REFITTED.alpha]]--> | 2085.43<!--[[REFITTED.B]]--> | 0.3658<!--[[REFITTED.beta]]--> | Besiroglu et al. (2024), data read off the figure |
 #
-# The paper's advice is about 20<!--[[1.4e12 / 70e9:.0f]]--> tokens per parameter. Chinchilla, with 70 billion parameters and 1.4 trillion tokens, followed it, and beat Gopher, which has four times the parameters and a fifth of the text, at the same compute<!--[[? abs(6 * 70e9 * 1.4e12 / GOPHER - 1) < 0.03]]-->.
+# Hoffmann et al. advise about 20<!--[[1.4e12 / 70e9:.0f]]--> tokens per parameter. Their own model Chinchilla, with 70 billion parameters and 1.4 trillion tokens, beat Gopher, which has four times the parameters and a fifth of the text, at the same compute<!--[[? abs(6 * 70e9 * 1.4e12 / GOPHER - 1) < 0.03]]-->.
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -324,7 +325,7 @@ show.predict(
     "Put the *published* constants and Gopher's compute into the paper's own formula. How many tokens per parameter does it ask for?",
     choices={"about 5": 5, "about 20": 20, "about 90": 90, "about 300": 300},
     answer=tokens_per_parameter(PUBLISHED, GOPHER),
-    why="The constants contradict the advice, and a pocket calculator shows it.",
+    why="The published constants contradict the paper's advice.",
     reveals=gopher_told,
 )
 
@@ -350,6 +351,9 @@ widgets.race_playground(ladder)
 equal = [float(b) for b in budgets if any(p.compute <= b for p in ladder)]
 minima = {b: scale.best_size(ladder, b) for b in equal}
 seen = [b for b in equal if np.isfinite(minima[b])]
+trained = {
+    b: [n for n, of in sizes.items() if np.isfinite(scale.at_compute(of, b))] for b in equal
+}
 widgets.equal_compute_playground(ladder, equal)
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -366,7 +370,7 @@ ratio = whole["Hoffmann"].interval(lambda law: tokens_per_parameter(law, held_ou
 #
 # <details><summary><b>What to notice</b></summary>
 #
-# - The minima are inside our range for only 6<!--[[len(seen)]]--> of 15<!--[[len(equal)]]--> budgets. For larger budgets, the best of our models is the one with the longest training, so the true minimum may need still more text.
+# - The minima are inside our range for only 6<!--[[len(seen)]]--> of 15<!--[[len(equal)]]--> budgets. For the others the best is the smallest size that has a run with so much compute<!--[[? all(trained[b][0] == min(trained[b], key=lambda n: scale.at_compute(sizes[n], b)) for b in equal if b not in seen)]]-->, so the true minimum may be a still smaller model with more text.
 # - At the compute of the held-out run Hoffmann's form asks for 279<!--[[ratio[1]:.0f]]--> characters per parameter, but our run had 2.1<!--[[held_out.D / held_out.N:.1f]]-->. A character is not a token, so this number is not the paper's 20.
 # </details>
 #
@@ -375,8 +379,8 @@ ratio = whole["Hoffmann"].interval(lambda law: tokens_per_parameter(law, held_ou
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Which tokens?** $D$ counts all tokens alike, and the web is not alike. So large training texts are filtered and deduplicated first.
 #
-# - **Quality filtering.** Li et al. (2024) held models and training equal and varied only the text. The largest step was a small classifier that chose pages. It reduced a pool of 240 trillion tokens to about 4 trillion.
-# - **Deduplication** removes copies and near copies. Models trained without them repeated memorised text ten times less often (Lee et al. 2022). [Lecture 28](28_features_and_harms.ipynb) measures this with secrets.
+# - **Quality filtering.** Li et al. (2024) held models and training equal and varied only the text. Choosing pages with a small classifier helped most. Together with rules and deduplication it left about 4 of 240 trillion tokens.
+# - **Deduplication** removes copies and near copies. Models trained on deduplicated text repeated memorised text ten times less often (Lee et al. 2022). [Lecture 28](28_features_and_harms.ipynb) measures this with secrets.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *11 minutes. Let the room compute 93 with their phones: a = 0.28/0.62, G = (0.34 · 406.4 / (0.28 · 410.7)) to the power 1/0.62. In the race, look for a pair that never crosses. What goes wrong: "the optimal model is the best model". It is the best for a training
@@ -385,7 +389,7 @@ ratio = whole["Hoffmann"].interval(lambda law: tokens_per_parameter(law, held_ou
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Why 0.73 and 0.50?
 #
-# Kaplan et al. found $N^* \propto C^{0.73}$. With ten times the compute, make the model five<!--[[words(round(10**0.73))]]--> times as large. Hoffmann et al. found 0.50, so make it three<!--[[words(round(10**0.5))]]--> times as large. What explains the difference? These are the candidates:
+# Kaplan et al. found $N^* \propto C^{0.73}$. With ten times the compute, make the model five<!--[[words(round(10**0.73))]]--> times as large. Hoffmann et al. found 0.50, so make it three<!--[[words(round(10**0.5))]]--> times as large. Why do they differ? These are the candidates:
 #
 # - **the schedule** (Hoffmann et al.): Kaplan et al. read losses in the middle of long cosines, where they are too high;
 # - **the count of parameters** (Pearce & Song 2024): without embeddings, small models look smaller than they are;
@@ -394,7 +398,7 @@ ratio = whole["Hoffmann"].interval(lambda law: tokens_per_parameter(law, held_ou
 # - **the rate** (Porian et al. 2024): one setting for all sizes is not tuned for the small ones;
 # - **the form** of the law, which we met in section 4.
 #
-# A choice that Kaplan et al. made can explain 0.73 only if it moves the exponent **up**. A correction of such a choice, for example counting the embeddings, must move it **down**. For the long warm-up and the rates we trained four sizes at four lengths again. Compare these runs with the same sixteen runs of the ladder.
+# A choice of Kaplan et al. can account for 0.73 only if it moves the exponent **up**. Correcting the choice, for example by counting the embeddings, must then move it **down**. For the long warm-up and the rates we trained four sizes at four lengths again. Compare these runs with the same sixteen runs of the ladder.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 quarter = {p[:3] for p in scale.points(runs, "warm_up")}
@@ -434,7 +438,7 @@ show.predict(
     within=5,
     answer=table_part,
     unit=" %",
-    why=f"The table has $82 \\cdot 8 = 656$ parameters. Of the largest model the table is {100 * (1 - longest[-1].N / longest[-1].whole):.1f} %. So leaving them out stretches the axis of N at its lower end.",
+    why=f"The table has $82 \\cdot 8 = 656$ parameters. Of the largest model the table is {100 * (1 - longest[-1].N / longest[-1].whole):.1f} %. Leaving them out stretches the axis of N at its lower end.",
     reveals=widgets.exponents_svg(rivals, {"Hoffmann .50": 0.50, "Kaplan .73": 0.73}),
 )
 
@@ -466,7 +470,7 @@ raised = {
 # - The lengths matter as much as any of these changes. The same four sizes give 0.33<!--[[rivals["4 sizes × 4 lengths"][1]:.2f]]--> on their four shortest runs and 0.59<!--[[rivals["4 sizes × 4 longer"][1]:.2f]]--> on four longer ones. These intervals overlap as well<!--[[? rivals["4 sizes × 4 lengths"][2] > rivals["4 sizes × 4 longer"][0]]]-->. Sixteen points are few for five constants.
 # </details>
 #
-# **At our scale the exponent is too uncertain to say which cause turns 0.50 into 0.73.** That is not to say that the causes have no effect.
+# **At our scale the exponent is too uncertain to say which cause turns 0.50 into 0.73.** This does not show that they have no effect.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Ask the room to rank the six candidates before the picture. The literature today: Porian et al. (2024) reproduce 0.73 and remove the causes in turn until 0.50 is left; matching the cosine to the run was not essential for them. What goes wrong: our picture is
@@ -475,7 +479,7 @@ raised = {
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. The tip of the curve
 #
-# A blog post named *Chinchilla's death* (Tyl 2023) examined the training curves of published models. On logarithmic axes each first bends, then is nearly a straight line, and is flat at its tip. Is the model full, so that small models should not be trained for longer? Or does the schedule flatten the tip, because the learning rate falls to zero along a cosine?
+# A blog post named *Chinchilla's death* (Tyl 2023) examined the training curves of published models. On logarithmic axes each first bends, then is nearly a straight line, and is flat at its tip. Is the model full, so that longer training would not help? Or is the tip flat because the learning rate falls to zero along a cosine?
 #
 # The **steepness**, $-\Delta \ln L / \Delta \ln D$, tells the two apart. On a power law it is constant, and on a flat curve it is 0.
 
@@ -503,7 +507,7 @@ fall = {n: scale.steepness(of.own) for n, of in tips.items()}
 # <details><summary><b>What to notice</b></summary>
 #
 # - In the five<!--[[words(len(steeper))]]--> largest sizes<!--[[? steeper == list(flat)[-len(steeper) :]]]--> the line through the ends of runs is about twice as steep as the last eighth<!--[[? all(1.7 < flat[n][1] / flat[n][0] < 2.5 for n in steeper)]]-->. So there the cosine flattens the tip.
-# - In the three smallest the two hardly differ, by 0.01 or less<!--[[? all(abs(own - tip) < 0.01 for n, (tip, own) in flat.items() if n not in steeper)]]-->. There more text brings little, even with a cosine for each length.
+# - In the three smallest the two hardly differ, by 0.01 or less<!--[[? all(abs(own - tip) < 0.01 for n, (tip, own) in flat.items() if n not in steeper)]]-->. There longer training brings little, even with a cosine for each length.
 # - In the middle of its cosine the loss of a run is too high. Half-way, the largest model has 1.3<!--[[midway:.1f]]--> % more loss than a run that was planned for that length. The curve of one run cannot replace many runs.
 # - Do small models saturate at all? From the first pair of ends to the last, the steepness of the smallest model falls from 0.05<!--[[next(iter(fall.values()))[0]:.2f]]--> to 0.02<!--[[next(iter(fall.values()))[-1]:.2f]]-->. For the largest it only falls from 0.14<!--[[fall[largest[-1].N][0]:.2f]]--> to 0.12<!--[[fall[largest[-1].N][-1]:.2f]]-->.
 # </details>
@@ -516,7 +520,7 @@ fall = {n: scale.steepness(of.own) for n, of in tips.items()}
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. LSTMs at scale
 #
-# This course replaced recurrent networks by attention. Was scale the reason? Here are four models on One Billion Word (perplexity, lower is better):
+# This course replaced recurrent networks by attention. Do LSTMs gain less from scale? Here are four models on One Billion Word (perplexity, lower is better):
 #
 # | model | parameters | perplexity | source |
 # |---|---|---|---|
@@ -580,7 +584,7 @@ crossed = {width: overtaken(width) for width in sorted({p.width for p in lstms})
 # - Of 24<!--[[len(same)]]--> combinations of size and length the Transformer is ahead in 7<!--[[len(ahead["the Transformer"])]]--> and the LSTM in 13<!--[[len(ahead["the LSTM"])]]-->, with all seeds of one below all seeds of the other (three<!--[[words(len(held_out.runs))]]--> seeds each).
 # - At the largest size the LSTM leads by 0.22<!--[[-lead(biggest, min(p.D for p in lstms))[0]:.2f]]--> nats after the shortest training, and the Transformer by 0.04<!--[[lead(biggest, full)[0]:.2f]]--> after the longest.
 # - The smallest Transformer overtakes its LSTM after 246<!--[[crossed[min(crossed)] / 1e3:.0f]]--> thousand characters, the largest after 1,407<!--[[crossed[max(crossed)] / 1e3:,.0f]]--> thousand. The larger both are, the longer the LSTM stays ahead<!--[[? list(crossed.values()) == sorted(crossed.values())]]-->.
-# - All rates were tuned at 262,144 characters; a rate for each length could move the crossings. Passages have only 64<!--[[TIME]]--> characters, and longer ones might favour attention.
+# - All rates were tuned at 262,144<!--[[tuned_at:,]]--> characters; a rate for each length could move the crossings. Passages have only 64<!--[[TIME]]--> characters, and longer ones might favour attention.
 # - Equal parameters are not equal time: an LSTM computes the positions of a passage one after another.
 # </details>
 #
@@ -639,12 +643,12 @@ before = max(w for w in by_width if w < turning)
 #
 # - *Below the threshold* the metric hides progress, as Schaeffer et al. say. From width 4<!--[[small]]--> to 6<!--[[before]]--> exact match stays below 2 %<!--[[? max(mean_of[small]["exact"], mean_of[before]["exact"]) < 0.02]]-->, while the loss falls from 1.33<!--[[mean_of[small]["loss"]:.2f]]--> to 1.19<!--[[mean_of[before]["loss"]:.2f]]--> and the edit distance falls as well<!--[[? mean_of[small]["edits"] > mean_of[before]["edits"] + 0.1]]-->.
 # - *At the threshold*, from width 6<!--[[before]]--> to 12<!--[[after]]-->, the loss falls from 1.19<!--[[mean_of[before]["loss"]:.2f]]--> to 0.06<!--[[mean_of[after]["loss"]:.2f]]-->. The jump is in the smooth metrics as well, so the metric does not explain all of it. Du et al. (2024) find such thresholds under smooth metrics too.
-# - pᴸ does not equal exact match. At width 4<!--[[small]]--> it would give 6.4<!--[[100 * law[small]:.1f]]--> % instead of 0.8<!--[[100 * mean_of[small]["exact"]:.1f]]--> %. So the digits of a sum are not equally hard, not independent, or both.
+# - Exact match is not pᴸ. At width 4<!--[[small]]--> it would give 6.4<!--[[100 * law[small]:.1f]]--> % instead of 0.8<!--[[100 * mean_of[small]["exact"]:.1f]]--> %. So the digits of a sum differ in difficulty, are not independent, or both.
 # - *Size or time?* Width 6<!--[[before]]-->, which cannot add after 1,500 steps, was trained for 6,000<!--[[mirage_longer["steps"]:,]]--> steps. One of three<!--[[words(len(longer))]]--> seeds then gets 99<!--[[longer[-1]:.0f]]--> % right, the others at most 10<!--[[longer[-2]:.0f]]--> %. "This model is too small for it" needs a longer training as a control.
 # - Slide L to 32 digits. With a long answer nearly any smooth curve becomes a step. For lengths other than 4 the curve is computed, not measured.
 # </details>
 #
-# **A part of the jump was the metric, a part was real, and its place moved with the length of the training.**
+# **The metric hid progress below the jump, but the loss jumps as well. And one of three models below the jump learned to add when it was trained for longer.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Let the room choose the metric that makes the jump sharpest and the one that hides it best. Then show the loss: the jump is still there. What goes wrong: "mirage" is taken to mean that nothing happened. Some of it is the metric and some is not. Schaeffer et al. find that in BIG-Bench at most
@@ -702,7 +706,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Try it. Read the prompt from top to bottom, then look at the next token. The first eight examples of each task are shown, in this order. You can also type your own examples.
+# Try it. The prompt shows up to eight examples of a task, always in the same order. Read it from top to bottom, then look at the next token. You can also type your own examples.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 widgets.prompt_playground(writer, bytepairs, prompted, Template())
@@ -724,7 +728,7 @@ widgets.prompt_playground(writer, bytepairs, prompted, Template())
 # - There are 30 questions per point, so an interval is about 30 points wide. We tried one wording of the prompt and one order of the examples.
 # </details>
 #
-# **Here no answer was right without an example, and some were with two. After eight the model still could not add.**
+# **Here no written answer was right without an example, and some were with two. After eight the model still could not add.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Go from 0 to 2 examples with "capitals" and ask what the model has learned (the format). Then let the room type: one -> uno, two -> dos, three. What goes wrong: "it learned addition from eight examples".*
@@ -734,14 +738,14 @@ widgets.prompt_playground(writer, bytepairs, prompted, Template())
 #
 # | to predict | what we saw | section |
 # |---|---|---|
-# | its loss | laws of small models erred by 2<!--[[abs(miss["Hoffmann", chosen[0]]):.0f]]--> to 10<!--[[abs(miss["Kaplan", chosen[0]]):.0f]]--> %; the forecast without a law erred less, for a model that was not tuned | 3 |
+# | its loss | laws fitted to small models erred by 2<!--[[abs(miss["Hoffmann", chosen[0]]):.0f]]--> to 10<!--[[abs(miss["Kaplan", chosen[0]]):.0f]]--> %, the forecast without a law by less; but the larger model was not tuned | 3 |
 # | the best size for a budget | it grows with the budget; how fast depends on the method | 4, 5 |
 # | whether longer training helps | the flat tip of one run does not tell | 6 |
-# | which architecture will be ahead | the order changed during the training | 7 |
-# | which ability it will have | the loss showed progress that exact match hid; the threshold moved with the steps | 8 |
-# | what examples will bring | they named the task; more of them did not bring the skill, in one small model | 9 |
+# | which architecture will be ahead | which was ahead depended on the length of the training | 7 |
+# | which ability it will have | the loss showed progress that exact match hid; with four times the steps one of three small models could add | 8 |
+# | what examples will bring | two examples named the task; eight did not teach one small model to add | 9 |
 #
-# **From small models we could predict the loss of a larger one to within some percent, and its best size only roughly. We could not predict the winner or the abilities.** Compare every forecast with one that needs no law, and change the method before you believe the interval.
+# **From small models we could predict the loss of a larger one to within some percent, and its best size only roughly. We could not predict which architecture would be ahead, nor the abilities.** Compare every forecast with one that needs no law, and change the method before you believe the interval.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *3 minutes. Let the room name the forecast of this lecture that it would bet on. What goes wrong: "scaling laws are refuted". Our models are small and the largest was not tuned.*
@@ -749,7 +753,7 @@ widgets.prompt_playground(writer, bytepairs, prompted, Template())
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you
 #
-# Write a rule: budget in, parameters out. It gets the nearest size of the ladder, trained for as long as the budget allows. How many nats does your rule lose compared with the best stored run, on average over the budgets? The rule below is a constant.
+# Write a rule that turns a budget into a number of parameters. The nearest size of the ladder is then trained for as long as the budget allows. How many nats does your rule lose compared with the best stored run, on average over the budgets? The rule below gives the same size for every budget.
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}

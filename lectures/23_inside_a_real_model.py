@@ -75,7 +75,7 @@ def told(row, form="z.2f"):
 #
 # SmolLM2 reads *The capital of France is*. The tokens rise as threads through its 30 layers, and the last thread ends in the next token. Lines show what heads bring from
 # earlier tokens, and knots show what networks add. Press a layer to switch it off, so that it adds nothing. What happens to *Paris*? Then press single heads, the dots on the left.
-# The second menu shows the same model through the lens of section 1 and by the shares of section 2.
+# The second menu shows the same model with two instruments, the lens of section 1 and the shares of section 2.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 sentences = (
@@ -229,12 +229,12 @@ show.predict(
 #
 # The pathway at its end is a sum: the embedding, plus what each of the 270 heads and 30 networks added. So a logit is a sum as well.
 # A head's vector $z_k$ goes through its rows $W^O_k$ of the output matrix. With the unembedding $u$ of a word, the final norm's gain $g$ and
-# its scale $s$, the size of $x_{30}$,
+# its scale $s$, the root mean square of $x_{30}$,
 #
 # $$u \cdot \mathrm{norm}(x_{30}) \;=\; \tilde u \cdot x_0 + \sum_{\ell}\sum_k \tilde u \cdot z_{\ell k} W^O_{\ell k} + \sum_\ell \tilde u \cdot F_\ell,
 # \qquad \tilde u = \frac{g \odot u}{s}.$$
 #
-# This is **direct logit attribution** (Elhage et al. 2021). It is exact as long as the scale $s$ keeps the value that it has on this text.
+# This is **direct logit attribution** (Elhage et al. 2021). We call each summand the *share* of its part; it is a number of logits, not a fraction. The sum is exact as long as the scale $s$ keeps the value that it has on this text.
 # If you remove a part, $s$ changes, and all later parts see a different input. [Lecture 15](15_transformer_language_model.ipynb) did this sublayer by sublayer; now we go down to
 # single heads. We compare two words, so $u$ is the *difference* of two unembeddings.
 
@@ -253,7 +253,7 @@ written = facts["written by"]
 names = {"feed_forward": "the networks", "attention": "the heads", "embedding": "the embedding"}
 heads_row, networks_row = written["attention"], written["feed_forward"]
 overlap = heads_row[1] < networks_row[2] and networks_row[1] < heads_row[2]
-print(f"logit of the own capital minus another, mean over {len(facts['countries'])} countries:")
+print(f"logit of the right capital minus another, mean over {len(facts['countries'])} countries:")
 for kind, row in written.items():
     print(f"    {names[kind]:14}{told(row)}")
 widgets.share_player(
@@ -271,7 +271,7 @@ widgets.share_player(
 #
 # - Head 23.4<!--[[? largest == "layers.23.attention.4"]]--> alone writes 3.01<!--[[parts[largest]:.2f]]--> of the 7.31<!--[[odds(logits):.2f]]--> by which the logit of *Paris* exceeds that of *Rome*. Some parts work against *Paris*. The network of layer 29 subtracts 2.10<!--[[-parts["layers.29.feed_forward"]:.2f]]-->.
 # - Over 48<!--[[len(facts["countries"])]]--> countries the heads write 4.07<!--[[heads_row[0]:.2f]]--> of the difference and the networks 4.63<!--[[networks_row[0]:.2f]]-->. So neither the heads nor the networks alone write the fact. The embedding
-#   writes nothing<!--[[? abs(written["embedding"][0]) < 0.05]]-->; the token *is* does not favour a capital.
+#   writes nothing<!--[[? abs(written["embedding"][0]) < 0.05]]-->, so the token *is* favours neither capital.
 # - The part that wrote a word need not be the part that found it. A head may only carry what an early layer prepared.
 # </details>
 #
@@ -339,7 +339,7 @@ show.predict(
 # - In this one sentence the log-odds fall from 7.31<!--[[odds(logits):.2f]]--> to 1.91<!--[[odds(without):.2f]]--> without head 23.4, by 5.40<!--[[odds(logits) - odds(without):.2f]]-->, although its share is 3.01<!--[[parts[largest]:.2f]]-->.
 # - Over 48<!--[[len(facts["countries"])]]--> countries, with mean ablation, the share of this head promises a fall of 1.96<!--[[backup[0]["promised"][0]:.2f]]-->. The fall is 4.74<!--[[backup[0]["fall"][0]:.2f]]-->.
 # - The eight<!--[[words(len(backup[-1]["heads"]))]]--> largest heads together promise 5.81<!--[[backup[-1]["promised"][0]:.2f]]-->, and the log-odds fall by 8.32<!--[[backup[-1]["fall"][0]:.2f]]-->. In both cases the intervals do not overlap<!--[[? all(row["fall"][1] > row["promised"][2] for row in (backup[0], backup[-1]))]]-->.
-# - Published work on other models and tasks found the opposite: **backup heads** take over when a head is ablated, so the fall is *smaller* than the share (Wang et al. 2023; McGrath et al. 2023). Here the fall is larger<!--[[? backup[0]["heads"] == ["23.4"] and backup[0]["fall"][1] > backup[0]["promised"][2]]]-->, so if there is any backup, other losses outweigh it.
+# - Published work on other models and tasks found the opposite: **backup heads** take over when a head is ablated, so the fall is *smaller* than the share (Wang et al. 2023; McGrath et al. 2023). Here it is larger<!--[[? backup[0]["heads"] == ["23.4"] and backup[0]["fall"][1] > backup[0]["promised"][2]]]-->, so if there is any backup, other losses outweigh it.
 #   We did not test which later parts need what these heads bring.
 # </details>
 #
@@ -402,7 +402,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Now we take a long text: *When she tried to print her **tickets**, she found that the printer was out of toner. […] After installing the toner into the
 # printer, she finally printed her*. The corrupted text has a different word instead of *tickets*, 46 tokens before the answer.
-# Which path does the word take to the end (`python -m lectures.recipes patched_texts`)?
+# At which layers does the word leave its own position (`python -m lectures.recipes patched_texts`)?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 print(f"share restored, mean over {len(texts['words'])} other words, with 95 % intervals")
@@ -415,10 +415,10 @@ for i in ways["at the word"]:
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Up to layer 17 the vector at *tickets* restores 0.97<!--[[min(word for word, _ in until_17):.2f]]--> or more, and the vector at the last token restores nothing<!--[[? max(last for _, last in until_17) < 0.01]]-->. After layer 25 it is the other way round. The vector at *tickets* restores 0.04<!--[[at_word["25"][0]:.2f]]-->, the one at the last token 0.83<!--[[at_last["25"][0]:.2f]]-->. The word waits 46 tokens back until
-#   late attention fetches it.
-# - For France and Italy a single sublayer makes the jump. The attention of layer 23 alone restores 1.00<!--[[at_end["capitals"][23]:.2f]]-->. In the agreement pair the jump is mostly in layers 26<!--[[strongest["agreement"][-1]]]--> and 27<!--[[strongest["agreement"][-2]]]-->, for the giver mostly layer 23<!--[[strongest["giver"][-1]]]-->.
-# - For the capitals both directions agree. After layer 18 the country's vector is both enough and needed; after layer 28 only the vector of the last word is<!--[[? both_ways]]-->. The directions can differ where two positions carry the same word, so look at both in the widget.
+# - Up to layer 17 the vector at *tickets* restores 0.97<!--[[min(word for word, _ in until_17):.2f]]--> or more, and the vector at the last token restores nothing<!--[[? max(last for _, last in until_17) < 0.01]]-->. After layer 25 it is the other way round. The vector at *tickets* restores 0.04<!--[[at_word["25"][0]:.2f]]-->, the one at the last token 0.83<!--[[at_last["25"][0]:.2f]]-->. The word waits 46 tokens back;
+#   attention in layers 18 to 25 brings it to the end.
+# - For France and Italy a single sublayer moves the answer to the last token. The attention of layer 23 alone restores 1.00<!--[[at_end["capitals"][23]:.2f]]-->. In the agreement pair the attentions of layers 26<!--[[strongest["agreement"][-1]]]--> and 27<!--[[strongest["agreement"][-2]]]--> restore most, in the pair with the giver (*John gave*, *Mary gave*) that of layer 23<!--[[strongest["giver"][-1]]]-->.
+# - For the capitals both ways of patching agree. After layer 18 the country's vector is both enough and needed; after layer 28 only the vector of the last word is<!--[[? both_ways]]-->. They can differ where two positions carry the same word, so look at both in the widget.
 # - Each map is one pair of sentences. Only the path of *tickets* has intervals, over five<!--[[words(len(texts["words"]))]]--> words.
 # </details>
 #
@@ -490,7 +490,7 @@ show.predict(
 #
 # - Over six samples of tokens, a copied token has a loss of 2.35<!--[[heads_measured["nats"]["again"]:.2f]]--> nats and a new one a loss of 13.51<!--[[heads_measured["nats"]["first time"]:.2f]]--> (the cell above prints one draw).
 # - Without the eight heads, the loss of a copied token is 7.01<!--[[rise:.2f]]--> nats higher. Without any of the 20<!--[[len(controls)]]--> sets of random heads it rises by at most 0.57<!--[[max(controls):.2f]]-->.
-# - Two other explanations fail. *Zero is an unusual output*, but the 7.01 nats come from mean ablation; zero ablation costs a fifth<!--[[? abs(by_zeros / rise - 1.2) < 0.02]]--> more, 8.38<!--[[by_zeros:.2f]]-->. *Any damage in these layers raises the loss*, but on verses the loss changes by only 0.01<!--[[fmean(eight["on verses"]):.2f]]-->.
+# - Two other explanations fail. *Zero is an unusual output*, but the 7.01 nats come from mean ablation. Zero ablation costs a fifth<!--[[? abs(by_zeros / rise - 1.2) < 0.02]]--> more, 8.38<!--[[by_zeros:.2f]]-->. *Any damage in these layers raises the loss*, but on verses the loss changes by only 0.01<!--[[fmean(eight["on verses"]):.2f]]-->.
 # - Without one head, 18.6<!--[[heads_measured["order"][0]]]-->, the loss rises by 1.37<!--[[alone:.2f]]-->. The second strongest, 17.4<!--[[heads_measured["order"][1]]]-->, adds only 0.16<!--[[two - alone:.2f]]--> to that. Heads are not independent, so ablate them alone and together.
 # </details>
 #
@@ -504,7 +504,7 @@ show.predict(
 # ## 6. A map of all 270 heads
 #
 # Now we try to name every head. The place where it looks suggests one of five names. It may look at the latest occurrence of the current token (*same token*), at the token after that (*induction*), at the previous token,
-# at punctuation, or at the first token, where weight is parked ([lecture 13](13_self_attention.ipynb)). The suggestion is a *candidate*. It becomes a
+# at punctuation, or at the first token, the attention sink ([lecture 13](13_self_attention.ipynb)). The suggestion is a *candidate*. It becomes a
 # name only if ablating the head has the effect that the name predicts, more than ablating its controls, which are heads of the same and the neighbouring layers:
 #
 # | candidate | what its ablation must change |
@@ -547,11 +547,11 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - 207<!--[[sum(candidates.values())]]--> heads look at one of the five places. 108<!--[[sum(named.values()) - named["unknown"]]]--> keep the name, and 162<!--[[named["unknown"]]]--> of 270<!--[[len(by_head)]]--> stay unknown. Of the named heads, 93<!--[[named["first token"]]]--> park their weight on the first token, and their name says that they do little.
+# - 207<!--[[sum(candidates.values())]]--> heads look at one of the five places. 108<!--[[sum(named.values()) - named["unknown"]]]--> keep the name, and 162<!--[[named["unknown"]]]--> of 270<!--[[len(by_head)]]--> stay unknown. Of the named heads, 93<!--[[named["first token"]]]--> have their weight on the first token, and their name says that they do little.
 # - **All tests count.** We tested 207<!--[[sum(candidates.values())]]--> candidates, each at 5 %, and some pass by luck. After Holm's correction ([lecture 19](19_do_modifications_transfer.ipynb)) 24<!--[[len(survivors)]]--> of the 108<!--[[sum(named.values()) - named["unknown"]]]--> keep their names; three<!--[[words(survive["induction"])]]--> are induction heads. With six samples the correction is harsh, so a name that is lost may still be right.
 # - Of 11<!--[[candidates["induction"]]]--> heads that look like induction heads 8<!--[[named["induction"]]]--> pass. Heads 17.4 and 17.5 look where an induction head should, about as strongly as 17.3, which passes<!--[[? min(looks[f"17.{k}"]["induction"][0] for k in "45") > 0.75 and [by_head[f"17.{k}"]["name"] for k in "345"] == ["induction", "unknown", "unknown"]]]-->. Ablating them harms copying no more than ablating
 #   their neighbours. Perhaps others replace them; the test cannot tell.
-# - Of 16<!--[[candidates["previous token"]]]--> heads that look at the previous token, only 3<!--[[named["previous token"]]]--> pass. Head 16.0 survives Holm's correction<!--[[? "16.0" in survivors]]-->, and it does what the composition of section 5 predicts. Without it the later induction heads put 0.49<!--[[by_head["16.0"]["changes"]["reading"][0]:.2f]]--> less of their weight on the right token. Head 11.1 looks back almost
+# - Of 16<!--[[candidates["previous token"]]]--> heads that look at the previous token, only 3<!--[[named["previous token"]]]--> pass. Head 16.0 survives Holm's correction<!--[[? "16.0" in survivors]]-->, and it behaves as section 5 predicts. Without it the later induction heads put 0.49<!--[[by_head["16.0"]["changes"]["reading"][0]:.2f]]--> less of their weight on the right token. Head 11.1 looks back almost
 #   as strictly (0.85<!--[[looks["11.1"]["previous token"][0]:.2f]]-->), but ablating it changes nothing there<!--[[? by_head["11.1"]["name"] == "unknown"]]-->.
 # - No punctuation head passes<!--[[? named["punctuation"] == 0]]-->. A head that fails may do what its name says in texts that we did not try.
 # </details>
@@ -674,14 +674,14 @@ show.predict(
 #   the same length moves them by 0.07<!--[[max(number_facts["random"]):.2f]]-->. A random direction is a weak control. The live cell takes the difference between *two other nouns*, scaled to the same length. It moves five held-out nouns by at most 0.06<!--[[max(map(abs, other_nouns)):.2f]]-->.
 # - The direction is not just the word *are*. It moves *was/were*, *has/have* and *does/do* by at least 0.98<!--[[min(row[0] for row in number_facts["verbs"].values()):.2f]]-->. Nor does it damage the rest of the prediction. The KL divergence from the prediction after the true plural
 #   falls from 2.06<!--[[number_facts["divergence"]["plain"][0]:.2f]]--> to 0.14<!--[[number_facts["divergence"]["steered"][0]:.2f]]--> nats.
-# - One explanation remains for layer 0. There the vector is still nearly the token, and *dogs* − *dog* may be little more than the difference of two tokens. But the directions of later layers work as well.
+# - One explanation remains for layer 0. There the vector is still nearly the token, and *dogs* − *dog* may be little more than the difference of two tokens. That the directions of later layers work as well does not exclude it, because the pathway still carries the token there.
 # - Twice the direction moves the nouns no further (0.92<!--[[number_facts["strengths"]["2.0"][0]:.2f]]-->). A strength of −1 does nothing to singular nouns (−0.03<!--[[number_facts["strengths"]["-1.0"][0]:.2f]]-->). Added to *plural* nouns, it moves them back the whole way<!--[[? abs(back - 1) < 0.1]]-->.
 # - 10 units move the nouns 0.03<!--[[few["10"]["moved"][0]:.2f]]--> of the way, 100 units 0.97<!--[[few["100"]["moved"][0]:.2f]]-->. The best of 20<!--[[len(few["100"]["controls"])]]--> random sets of 100 moves them 0.01<!--[[max(few["100"]["controls"]):.2f]]-->.
-# - A random set of 10,000 units moves them up to 0.85<!--[[max(few["10000"]["controls"]):.2f]]-->, so large sets prove nothing.
+# - Of random sets of 10,000 units the best moves them 0.85<!--[[max(few["10000"]["controls"]):.2f]]-->, so large sets prove nothing.
 # - A model can store more features than it has units: [lecture 28](28_features_and_harms.ipynb) shows how, in two dimensions.
 # </details>
 #
-# **One direction moves the number of a noun. The best-ranked neuron alone does not; the best hundred together do.**
+# **One direction moves the number of a noun. The best-ranked neuron alone does not<!--[[? few["1"]["moved"][0] < 0.01]]-->; the best hundred together do.** We do not know whether the direction is more than the difference of two tokens.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *10 minutes. Ask for another explanation before you show the verbs: the direction could simply contain the word "are". What goes wrong: a strength of 3 produces
@@ -718,7 +718,7 @@ show.predict(
     "You restore what *one* network adds at the country, and nothing else. Which network returns most of the answer?",
     choices={"an early one, 0 to 4": 2, "a middle one, about 13": 13, "a late one, about 22": 22},
     answer=by_layer.index(max(by_layer)),
-    why="The very first network returns all of it. It has seen little more than the country's name. So this restores the word, not the fact, and every tracing of facts must exclude this explanation.",
+    why="The very first network returns all of it. Only one layer of attention comes before it, so it has seen little more than the country's name. Restoring it restores the word, not the fact. Exclude this explanation whenever you trace a fact.",
     reveals=[traced, widgets.tracing_player(facts)],
 )
 
@@ -730,7 +730,7 @@ show.predict(
 # - Above layer 0 the picture of Meng et al. holds in part. In the strongest window without layer 0 (chosen on these same countries), networks 4<!--[[facts["strongest window"] - facts["window"] // 2]]--> to 8<!--[[facts["strongest window"] + facts["window"] // 2]]--> at the country restore 0.17<!--[[networks[0]:.2f]]-->, and the attentions of these layers −0.01<!--[[attentions[0]:.2f]]-->. The difference is clear<!--[[? facts["network less attention"][1] > 0.1]]-->. But that is only a
 #   sixth of the answer<!--[[? abs(networks[0] - 1 / 6) < 0.02]]-->.
 # - The networks of a *third* country already restore 0.07<!--[[third[0]:.2f]]-->. Perhaps removing the wrong country helps by itself; we did not test that. The same networks at *of* restore 0.00<!--[[facts["controls"]["the same networks at “of”"][0]:.2f]]-->.
-# - At *is*, the attention of a single layer, 23<!--[[at_is[0]]]-->, restores 0.95<!--[[at_is[1]:.2f]]-->. Up to layer 22 the country's own vector carries 0.92<!--[[min(by_pathway[:23]):.2f]]--> or more, and one layer later −0.03<!--[[by_pathway[23]:.2f]]-->.
+# - At *is*, the attention of layer 23<!--[[at_is[0]]]--> alone restores 0.95<!--[[at_is[1]:.2f]]-->. Up to layer 22 the country's own vector carries 0.92<!--[[min(by_pathway[:23]):.2f]]--> or more, and one layer later −0.03<!--[[by_pathway[23]:.2f]]-->.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -749,7 +749,7 @@ show.predict(
 # | the fact is traced to here, so edit it here | where tracing points did not say where editing worked best (Hase et al. 2023) | edit, and measure |
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *9 minutes. End with the table of what fails, and let the room name another explanation for one headline from the news. What goes wrong: "the fact is stored here". Restoring shows
+# *9 minutes. End with the table of what fails, and let the room name another explanation for a headline of their choice. What goes wrong: "the fact is stored here". Restoring shows
 # that this place is enough, in this prompt, not that the fact is nowhere else.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}

@@ -172,7 +172,7 @@ widgets.counted_mask(shown)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **On a laptop.** LoRA ([lecture 17](17_pretraining.ipynb)) adds $\frac{\alpha}{r} BA$ to the matrices of the last two layers and trains only $A$ and $B$. The 28 layers before them never change, so we compute their output once per
-# conversation and keep it. This makes the training cheap. Later we ask what is lost by it. The next cell takes six steps of this training:
+# conversation and keep it. This makes the training cheap; below we ask what it costs in quality. The next cell takes six steps of this training:
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 from nlmcore.training import fit
@@ -237,7 +237,7 @@ show.predict(
     f"After tuning in the last two layers the model declines most questions whose passage lacks the answer. It also declines {pc(last_two['refused']['share'])} % of those whose passage *holds* it. How many of these does it decline if two layers in the middle are tuned instead?",
     choices={"about 80 %": 0.8, "about 50 %": 0.5, "about 20 %": 0.2},
     answer=middle["refused"]["share"][0],
-    why="The same conversations and as many weights. The last two layers learn the sentence; in the middle the model mostly learns when to say it.",
+    why="The conversations and the number of weights are the same. The last two layers learn the sentence. In the middle the model mostly learns when to say it.",
     reveals=[after_tuning, widgets.habits_by_layers(tuning)],
 )
 
@@ -245,13 +245,13 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Before tuning, the model writes none<!--[[? all(by_place["untuned"][kind]["share"][0] == 0 for kind in kinds)]]--> of these answers as we want them.
-# - In the last two layers the adapter learns the form. It declines 87<!--[[pc(last_two["missing"]["share"])]]--> % of the questions whose passage lacks the answer, but also 84<!--[[pc(last_two["refused"]["share"])]]--> % of those whose passage holds it. It answers 10<!--[[pc(last_two["answered"]["share"])]]--> % of the latter.
-# - **Between these two pairs of layers, the place decides.** Tuned in the middle, with as many weights<!--[[? middle["parameters"] == last_two["parameters"]]]-->, the model answers 73<!--[[pc(middle["answered"]["share"])]]--> %, which is 63<!--[[place_counts[0]:.0f]]--> ± 15<!--[[place_counts[1]:.0f]]--> points more, seed by seed.
+# - In the last two layers the adapter declines 87<!--[[pc(last_two["missing"]["share"])]]--> % of the questions whose passage lacks the answer, but also 84<!--[[pc(last_two["refused"]["share"])]]--> % of those whose passage holds it. It answers 10<!--[[pc(last_two["answered"]["share"])]]--> % of the latter.
+# - **Of these two pairs of layers, the middle one is better.** Tuned in the middle, with as many weights<!--[[? middle["parameters"] == last_two["parameters"]]]-->, the model answers 73<!--[[pc(middle["answered"]["share"])]]--> %, which is 63<!--[[place_counts[0]:.0f]]--> ± 15<!--[[place_counts[1]:.0f]]--> points more, seed by seed.
 # - It also gets 96<!--[[pc(middle["sums"]["share"])]]--> % of the calculator's calls right, instead of 61<!--[[pc(last_two["sums"]["share"])]]--> %.
-# - **In the last two layers, more weights do not help.** With 14<!--[[words(int(wider["parameters"] / last_two["parameters"]))]]--> times the weights there, the model answers no more (0<!--[[abs(number_counts[0]):.0f]]--> ± 6<!--[[number_counts[1]:.0f]]--> points).
+# - **In the last two layers, more weights do not help.** With 14<!--[[words(int(wider["parameters"] / last_two["parameters"]))]]--> times the weights, the model answers no more (0<!--[[abs(number_counts[0]):.0f]]--> ± 6<!--[[number_counts[1]:.0f]]--> points).
 # - With as many weights, but spread over 29 layers, the model answers 1<!--[[spread_out[0]:.0f]]--> ± 14<!--[[spread_out[1]:.0f]]--> points more than with two layers in the middle. So a difference of ten points could have escaped us.
-# - What do the refusals cost? Without them in its training, the model answers 13<!--[[refusals_cost[0]:.0f]]--> ± 12<!--[[refusals_cost[1]:.0f]]--> points more in 29 layers, and 30<!--[[cost_at_the_end[0]:.0f]]--> ± 5<!--[[cost_at_the_end[1]:.0f]]--> more in the last two. (The number of steps is the same, so it then reads the other conversations more often.)
-# - **It has not learned everything.** We gave each question a passage about *another thing*, which never happened in training. The adapter in the middle declines 54<!--[[pc(middle["elsewhere"]["share"])]]--> % of these, the one in 29 layers 56<!--[[pc(most["elsewhere"]["share"])]]--> %. (In the last two layers it declines 84<!--[[pc(last_two["elsewhere"]["share"])]]--> %, but it declines nearly everything.)
+# - What do the refusals cost? If they are left out of the training, the model answers 13<!--[[refusals_cost[0]:.0f]]--> ± 12<!--[[refusals_cost[1]:.0f]]--> points more in 29 layers, and 30<!--[[cost_at_the_end[0]:.0f]]--> ± 5<!--[[cost_at_the_end[1]:.0f]]--> more in the last two. The number of steps is the same, so the other conversations are then read more often.
+# - **It has not learned everything.** We gave each question a passage about *a different thing*. That never happened in training. The adapter in the middle declines 54<!--[[pc(middle["elsewhere"]["share"])]]--> % of these, the one in 29 layers 56<!--[[pc(most["elsewhere"]["share"])]]--> %. (In the last two layers it declines 84<!--[[pc(last_two["elsewhere"]["share"])]]--> %, but it declines nearly everything.)
 # - Tuning has a price elsewhere. The loss on plain text (the beginnings of four plays) is 2.91<!--[[by_place["untuned"]["plain"][0]:.2f]]--> nats per token before tuning, and 3.04<!--[[min(middle["plain"]):.2f]]--> to 3.13<!--[[max(middle["plain"]):.2f]]--> after it in the middle.
 # </details>
 #
@@ -318,12 +318,12 @@ for ask in asks:
 # <details><summary><b>What to notice</b></summary>
 #
 # - The untuned model's replies contain the answer in 78<!--[[pc(read["short message"]["answered: holds"])]]--> % of the cases. But no reply is short, and none declines<!--[[? read["short message"]["answered: short"][0] == read["short message"]["answered: declines"][0] == read["short message"]["missing: declines"][0] == 0]]-->. The replies of the tuned model (in the middle, first seed) contain it in 82<!--[[pc(by_middle["answered: holds"])]]--> %, and 100<!--[[pc(by_middle["answered: short"])]]--> % are short.
-# - Rules in words change almost nothing here. 75<!--[[pc(read["rules"]["answered: holds"])]]--> % of the replies contain the answer; none declines, and none calls the calculator<!--[[? read["rules"]["answered: declines"][0] == read["rules"]["missing: declines"][0] == read["rules"]["sums: calls"][0] == 0]]-->.
+# - With rules in words, 75<!--[[pc(read["rules"]["answered: holds"])]]--> % of the replies contain the answer; none declines, and none calls the calculator<!--[[? read["rules"]["answered: declines"][0] == read["rules"]["missing: declines"][0] == read["rules"]["sums: calls"][0] == 0]]-->.
 # - With rules *and three examples* the model errs as the adapter of the last two layers does. It declines 90<!--[[pc(shot["missing: declines"])]]--> % of the unanswerable questions, and also 80<!--[[pc(shot["answered: declines"])]]--> % of the answerable ones.
 # - The tuned model gets 100<!--[[pc(by_middle["sums: calls"])]]--> % of the calls right, the untuned one with examples 25<!--[[pc(shot["sums: calls"])]]--> %.
 # </details>
 #
-# **Compare a tuned habit with a prompt. Three examples taught this model to decline, but not when to decline; tuning in the middle taught more.** We tried one set of examples.
+# **Compare a tuned habit with a prompt. With three examples in its prompt this model declined, but not where it should; tuned in the middle it mostly did.** We tried one set of examples.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *6 minutes. Browse three transcripts aloud. What goes wrong: a reply that contains the right name in a wrong sentence counts as right here. Ask the room for a fairer grader.*
@@ -360,7 +360,7 @@ show.predict(
     f"After its own first sentence the untuned model ends the answer with probability {habits['untuned']['stops'][0]:.4f}. What is this probability after DPO with β = {preferring['counted']} on {preferring['pairs']} pairs, for held-out questions?",
     choices={"about 0.2": 0.2, "about 0.5": 0.5, "about 0.8": 0.8},
     answer=counted["stops"][0],
-    why=f"{preferring['pairs']} pairs are enough for this habit. The next picture shows what it cost, and whether DPO was needed at all.",
+    why=f"{preferring['pairs']} pairs are enough for this habit. The next picture shows what it cost, and what a simpler method reaches.",
     reveals=stops,
 )
 
@@ -411,7 +411,7 @@ def with_calculator(model, ask):
 print(with_calculator(assistant, "What is 358 + 417?"))
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# Two things can go wrong with a call, its form and its content. **Constrained decoding** (Willard & Louf 2023) makes the form certain. A regular expression becomes an automaton. A token is allowed only if the automaton can still reach a match after it:
+# A call can be wrong in its form or in its content. **Constrained decoding** (Willard & Louf 2023) makes the form certain. A regular expression becomes an automaton. A token is allowed only if the automaton can still reach a match after it:
 # $P'(w \mid \text{text}) \propto P(w \mid \text{text})$ for allowed $w$, and 0 for all others.
 
 # %% slideshow={"slide_type": "fragment"}
@@ -445,7 +445,7 @@ show.predict(
     "The untuned model gets the rules in its prompt and is constrained to the pattern of a call. Every call is then well-formed. How many are *right*, with both numbers?",
     choices={"nearly none": 0.0, "about half": 0.5, "all": 1.0},
     answer=bound_call["right call"][0],
-    why="The pattern settles the form. The model only has to copy two numbers, and it can do that.",
+    why="The pattern settles the form. What is left for the model is to copy two numbers, and it can do that.",
     reveals=calling,
 )
 
@@ -528,7 +528,7 @@ widgets.guidance_player(pairs_of, label)
 #
 # <details><summary><b>What to notice</b></summary>
 #
-# - A large γ prefers words that the prompt makes more probable, even if they stay improbable. It need not make the model more certain. From γ = 1 to 1.5 the entropy does not fall for every prompt<!--[[? not all(entropy(pair, 1.5) < entropy(pair, 1.0) for pair in pairs_of.values())]]-->.
+# - A large γ prefers words that the prompt makes more probable, even if they stay improbable. It need not make the model more certain. The entropy of the next word does not fall for every prompt from γ = 1 to 1.5<!--[[? not all(entropy(pair, 1.5) < entropy(pair, 1.0) for pair in pairs_of.values())]]-->.
 # - Each token costs two forward passes. Our pass without the prompt has a neutral system message instead; any text can take its place.
 # </details>
 #
@@ -564,7 +564,7 @@ with show.held_back() as retrieved:
     for how, share in retrieval.items():
         print(f"in the prompt {how:17} right {told(share)}")
 show.predict(
-    f"We ask {len(glossary_questions.questions())} questions about this course's terms. Without any passage SmolLM2 names the right term in {100 * retrieval['nothing'][0]:.0f} % of its answers. In what share of them does it name the term with the three entries that BM25 finds?",
+    f"We ask {len(glossary_questions.questions())} questions about this course's terms. Without any passage SmolLM2 names the right term in {100 * retrieval['nothing'][0]:.0f} % of its answers. We now put the three entries that BM25 finds into the prompt. What share of the answers is then right?",
     choices={
         "about as many": retrieval["nothing"][0],
         "about 20 %": 0.2,
@@ -572,7 +572,7 @@ show.predict(
         "nearly all": 0.97,
     },
     answer=retrieval["three from BM25"][0],
-    why="The right entry is among the three for every question, so the retriever has done its work. The reader fails.",
+    why="The right entry is among the three for every question, so retrieval works. The model mostly fails to use what it is given.",
     reveals=retrieved,
 )
 
@@ -640,12 +640,12 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Up to 500 tokens the model always writes the right number<!--[[? all(share[0] == 1 for length in ("100 tokens", "500 tokens") for share in context[length].values())]]-->, wherever the sentence is, in 24<!--[[3 * limits["tries"]]]--> of 24 texts. A single odd sentence is easy to find, so a test with one needle says little.
-# - With four others like it, the model is right in 62<!--[[pc(crowded["beginning"])]]--> % if the sentence comes first or in the middle<!--[[? crowded["beginning"] == crowded["middle"]]]-->, and always<!--[[? crowded["end"][0] == 1]]--> if it comes last. There are only eight<!--[[words(limits["tries"])]]--> texts for each position, and we did not count how often a wrong answer is the number of a different sentence.
+# - Up to 500 tokens the model always writes the right number<!--[[? all(share[0] == 1 for length in ("100 tokens", "500 tokens") for share in context[length].values())]]-->, wherever the sentence is, in all 24<!--[[3 * limits["tries"]]]--> texts of each length. A single odd sentence is easy to find, so a test with one needle says little.
+# - With four others like it, the model is right in 62<!--[[pc(crowded["beginning"])]]--> % if the sentence comes first or in the middle<!--[[? crowded["beginning"] == crowded["middle"]]]-->, and always<!--[[? crowded["end"][0] == 1]]--> if it comes last. The eight<!--[[words(limits["tries"])]]--> texts for each position are too few to say that the position matters. We did not count how often a wrong answer is the number of a different sentence.
 # - We measured 500 of 8,192<!--[[model.config.max_length:,]]--> tokens, one sentence form and one model. How much fits into a window and how much of it is used are two questions.
 # </details>
 #
-# **A window is what a model can read, not what it uses. Test it with sentences that resemble each other.**
+# **What a model can read is not what it uses. Test a window with sentences that resemble each other.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. In the first widget set one layer, then six, and let the room count how far the prediction sees. What goes wrong: the length of a window is taken for the length that is used.*
@@ -663,16 +663,16 @@ show.predict(
     f"We ask for the capitals of {negation['countries']} countries, in four wordings. With the best wording {100 * best:.0f} % of the answers are right. How many capitals are right with *all four*?",
     choices={"about 10 %": 0.1, "about 35 %": 0.35, "nearly as many": best},
     answer=alike["all"][0],
-    why="A fact that comes out in one wording need not come out in another. So “the model knows it” has no single answer.",
+    why="A model that gives a fact in one wording need not give it in another. So “does the model know it?” has no single answer.",
     reveals=widgets.limits_player(limits),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - *Letters*: how often does a letter occur in a word? The model is right in 33<!--[[pc(limits["letters"]["right"])]]--> %, exactly like a constant answer, because its answer *is* constant: “1” for all 42<!--[[limits["letters"]["words"]]]--> words<!--[[? limits["letters"]["chosen"][0] == limits["letters"]["words"]]]-->.
+# - *Letters*: how often does a given letter occur in a word? The model is right in 33<!--[[pc(limits["letters"]["right"])]]--> %, exactly like a constant answer, because its answer *is* constant: “1” for all 42<!--[[limits["letters"]["words"]]]--> words<!--[[? limits["letters"]["chosen"][0] == limits["letters"]["words"]]]-->.
 # - *Negation*: the model answers No to everything, so no pair gets opposite answers<!--[[? negation["opposite"][0] == 0 and set(negation["yes"].values()) == {0.0}]]-->. “Yes” is more probable after a true statement than after a false one in 54<!--[[pc(negation["right"]["true above false"])]]--> % of the countries. With so few countries we cannot tell this from a coin<!--[[? negation["right"]["true above false"][1] < 0.5]]-->.
-# - “Yes” is more probable after the true statement than after its *negation* in only 17<!--[[pc(negation["right"]["true above its negation"])]]--> %. So in this test *not* usually makes *yes* more probable.
+# - “Yes” is more probable after the true statement than after its *negation* in only 17<!--[[pc(negation["right"]["true above its negation"])]]--> %. So in this test the sentence with *not* usually makes *yes* more probable.
 # - *Paraphrase*: between 12<!--[[100 * min(share[0] for share in alike["right"].values()):.0f]]--> % and 62<!--[[100 * max(share[0] for share in alike["right"].values()):.0f]]--> % of the capitals are right, depending on the wording. Only 8<!--[[pc(alike["all"])]]--> % are right in all four wordings. This share cannot exceed that of the oddest wording (“I am going to the capital of …”). A benchmark with one wording measures the wording as well.
 # - In section 8 the model copied a number of four digits perfectly, until there were others like it. So test a limit before you assume it.
 #
@@ -697,7 +697,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 10. Models of the brain, and open questions
 #
-# People read a text in a scanner, a model reads the same text, and a linear map from the model's states predicts the recordings. Several studies report that better language models predict them better (for example Schrimpf et al. 2021). What does such a
+# People read a text in a scanner, a model reads the same text, and a linear map from the model's states predicts the recordings. How well it does is measured by the correlation with the recordings, and several studies report that it is higher for better language models (for example Schrimpf et al. 2021). What does such a
 # correlation show? We make a recording ourselves: the lengths of the words, smoothed over time, plus noise. It contains *nothing* about meaning.
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
@@ -739,7 +739,7 @@ show.predict(
     "How well do the states of layer 15 predict this recording, which contains nothing about meaning, in held-out text?",
     choices={"r about 0": 0.0, "r about 0.3": 0.3, "r about 0.7": 0.7},
     answer=found["SmolLM2, layer 15"],
-    why="The states depend on the word, and so does its length. A linear map with hundreds of weights finds whatever the recording shares with them. See the random vectors in the printed list.",
+    why="The states depend on the word, and so does its length. A linear map with hundreds of weights finds what the states and the recording have in common. Look at the random vectors in the printed list.",
     reveals=correlated,
 )
 
@@ -757,13 +757,13 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **What is missing in Transformers?** asks the last slide of one of the five slide decks behind this course. Here is its list, with what this course can say:
 #
-# | open | what we saw | where |
+# | open problem | what we saw | where |
 # |---|---|---|
 # | long sequences | cheaper patterns lose something; what is in the window is not always used | [18](18_cheaper_attention.ipynb), section 8 |
 # | external memory | asked in the glossary's words, reading failed; in other words, retrieval failed as well; product keys make large tables cheap | sections 7, 8 |
 # | control | form can be guaranteed, content cannot; test a habit where it does not belong | sections 2 to 6 |
 # | agreement with brain models | correlation is cheap; a test must be able to fail | this section |
-# | and ours: knowing what it knows | refusals of answerable questions, answers that ignore *not* | sections 2, 9 |
+# | added by us: knowing what it knows | refusals of answerable questions, answers that ignore *not* | sections 2, 9 |
 #
 # **Where to go from here.** Change one thing and measure it. `python -m lectures.recipes` lists every experiment of this course; most run in minutes. Good first projects: a habit of your own, or refusals that
 # depend on the passage, for which [`project_assistant.ipynb`](../exercises/project_assistant/project_assistant.ipynb) is the start; a retriever that mixes words and vectors; a test from section 9 with a larger model.
@@ -796,8 +796,8 @@ show.predict(
 # | tuning two layers in the middle | short answers, 73<!--[[pc(middle["answered"]["share"])]]--> % right; refused 18<!--[[pc(middle["refused"]["share"])]]--> % of the answerable questions | the last two layers: refused 84<!--[[pc(last_two["refused"]["share"])]]--> %; a prompt with examples: 80<!--[[pc(shot["answered: declines"])]]--> % | 2, 3 |
 # | DPO | taught the model to stop | supervised tuning, with less drift | 4 |
 # | a grammar for calls | all 24 calls right, untuned<!--[[? by_tool["untuned, under the pattern"]["right call"][0] == 1]]--> | tuned, without a grammar: all right<!--[[? by_tool["tuned, freely"]["right call"][0] == 1]]--> | 5 |
-# | retrieval | 20<!--[[pc(retrieval["three from BM25"])]]--> % of the answers right | nothing or random entries: none<!--[[? retrieval["nothing"][0] == retrieval["three random"][0] == 0]]-->; the right entry alone: 35<!--[[pc(retrieval["the right one"])]]--> % | 7 |
-# | a long window | finds one odd sentence always | one of five alike: 62<!--[[pc(crowded["beginning"])]]--> %, if it comes first | 8 |
+# | retrieval, three entries | 20<!--[[pc(retrieval["three from BM25"])]]--> % of the answers right | nothing or random entries: none<!--[[? retrieval["nothing"][0] == retrieval["three random"][0] == 0]]-->; the right entry alone: 35<!--[[pc(retrieval["the right one"])]]--> % | 7 |
+# | a long window | always finds one odd sentence | one of five alike: 62<!--[[pc(crowded["beginning"])]]--> %, if it comes first | 8 |
 #
 # **Form was easy to add, by template, grammar or tuning. When to use it was learned in two layers in the middle, not in the last two, and mostly for questions like those of the training. This small model still does not know which passage to believe, or which number is meant.** For each habit, measure what it cost, where it does not belong, and whether a simpler method does as well.
 
