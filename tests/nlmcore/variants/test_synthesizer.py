@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import pytest
@@ -151,17 +150,6 @@ def test_narangs_heads_are_eight_of_128() -> None:
     assert (layer.n_heads, layer.d_head) == (8, 128)
 
 
-def test_scores_without_queries_are_one_for_all_texts_and_dense_ones_are_not() -> None:
-    for name, same in (("random", True), ("factorized", True), ("random, fixed", True), ("dense", False)):
-        model = awake(ROWS[f"Synthesizer ({name})"])
-        with capture(model) as tape, torch.no_grad():
-            model(TOKENS)
-        weights = tape["layers.0.attention"]
-        assert weights.shape[2:] == (5, 5)
-        assert_close(weights.sum(-1), torch.ones(weights.shape[:3]), "sums")
-        assert torch.equal(weights[0], weights[1]) is same
-
-
 def test_a_fixed_table_is_no_parameter_and_is_kept_with_the_model() -> None:
     model = build(ROWS["Synthesizer (random, fixed)"])
     assert not [name for name, _ in model.named_parameters() if "table" in name]
@@ -220,9 +208,3 @@ def test_what_does_not_fit_is_named(plain_errors: None) -> None:
         build(row, n_kv_heads=2)
     with pytest.raises(TypeError, match="a bias of the scores alone, like RelativeBias, got Rotary"):
         TransformerLM(replace(row.config(VOCAB, **SIZES), attention_positions=Rotary, share=lambda stack: None))
-    with pytest.raises(TypeError, match="KeyValueCache of an earlier call, got tuple"):
-        model.layers[0].attention(normal(1, 2, 20), (1, 2))
-    with pytest.raises(ValueError, match="rank must be at least 1, got 0"):
-        build(replace(row, changes={"attention": partial(build_plain, scores=partial(FactorisedRandomScores, rank=0))}))
-    with pytest.raises(TypeError, match="trained must be True or False, got str 'no'"):
-        RandomScores(1, 2, 3, trained="no")  # type: ignore[arg-type]
