@@ -10,7 +10,6 @@ from torch import Tensor, nn
 
 from nlmcore.attention import causal_mask
 from nlmcore.inspect import capture
-from nlmcore.language_model import select
 from nlmcore.transformer import Backbone, EncoderDecoder, TransformerEncoder, TransformerLM
 from tests.laws import assert_close, assert_every_parameter_gets_a_gradient, assert_language_model
 from tests.transformer_grid import CHANGES, CONFIG, TOKENS, TOLERANCE, config_of, copy_layer, lively
@@ -94,7 +93,7 @@ def beside_pytorch(norm_position: str, *sizes: int) -> tuple[EncoderDecoder, nn.
 @pytest.mark.parametrize("sizes", [(12, 6, 3, 2, 20), (10, 1, 1, 3, 7), (15, 5, 2, 1, 33)], ids=str)
 @pytest.mark.parametrize("norm_position", ["pre", "post"])
 @pytest.mark.filterwarnings("ignore:enable_nested_tensor is True")
-def test_its_gradients_are_pytorchs(norm_position: str, sizes: tuple[int, ...]) -> None:
+def test_it_agrees_with_pytorch_down_to_the_gradients(norm_position: str, sizes: tuple[int, ...]) -> None:
     ours, theirs = (model.train() for model in beside_pytorch(norm_position, *sizes))
     weights = (ours.encoder.embedding.weight, ours.encoder.layers[0].feed_forward.inner.weight, ours.output.weight)
     target = torch.randn(3, 7, 11, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
@@ -112,22 +111,6 @@ def test_its_gradients_are_pytorchs(norm_position: str, sizes: tuple[int, ...]) 
     copied = (weights[0], theirs.encoder.layers[0].linear1.weight, weights[2])
     for ours_, theirs_ in zip(mine, torch.autograd.grad((expected * target).sum(), copied), strict=True):
         assert_close(ours_, theirs_, "gradient", TOLERANCE)
-
-
-@pytest.mark.parametrize("norm_position", ["pre", "post"])
-@pytest.mark.filterwarnings("ignore:enable_nested_tensor is True")
-def test_it_agrees_with_pytorch(norm_position: str) -> None:
-    ours, theirs = beside_pytorch(norm_position, 12, 6, 3, 2, 20)
-    with torch.no_grad():
-        source, target = ours.encoder.embed(SOURCE), ours.decoder.embed(TOKENS)
-        everything = theirs(source, target, tgt_mask=FUTURE)
-        assert_close(ours.hidden_states(TOKENS, ours.encode(SOURCE))[0], everything, "all of the source", TOLERANCE)
-        padded = theirs(source, target, tgt_mask=FUTURE, src_key_padding_mask=~REAL, memory_key_padding_mask=~REAL)
-        state = ours.encode(SOURCE, REAL)
-        assert_close(ours.hidden_states(TOKENS, state)[0], padded, "a padded source", TOLERANCE)
-        assert (padded - everything).abs().max() > 1e-3
-        memory = theirs.encoder(source, src_key_padding_mask=~REAL)
-        assert_close(state.encoded[REAL], memory[REAL], "the encoder's output", TOLERANCE)
 
 
 def test_the_source_is_read_once() -> None:
@@ -223,52 +206,21 @@ def test_one_matrix_serves_source_target_and_softmax() -> None:
     assert twin.encoder.embedding.weight is twin.output.weight is not tied.output.weight
 
 
-def test_rows_of_a_state_are_rows_of_everything_in_it() -> None:
-    model = lively(EncoderDecoder(CONFIG))
-    rows = torch.tensor([2, 0, 0, 1])
-    with torch.no_grad():
-        _, state = model(TOKENS[:, :3], model.encode(SOURCE, REAL))
-        chosen = select(state, rows)
-        assert torch.equal(chosen.source_mask, REAL[rows])
-        assert torch.equal(chosen.encoded, state.encoded[rows])
-        assert torch.equal(chosen.memories[1].values, state.memories[1].values[rows])
-        straight, _ = model(TOKENS[:, 3:], state)
-        assert_close(model(TOKENS[rows, 3:], chosen)[0], straight[rows], "read on", TOLERANCE)
-
-
-def test_weights_can_be_saved_and_loaded(tmp_path: Any) -> None:
-    model = lively(EncoderDecoder(CONFIG))
-    torch.save(model.state_dict(), tmp_path / "weights.pt")
-    other = EncoderDecoder(CONFIG).double().eval()
-    other.load_state_dict(torch.load(tmp_path / "weights.pt", weights_only=True))
-
-    def logits(model: EncoderDecoder) -> Tensor:
-        return model(TOKENS, model.encode(SOURCE, REAL))[0]
-
-    assert torch.equal(logits(other), logits(model))
-
-
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
         (lambda m, s: m(TOKENS), TypeError, r"state must come from encode\(source\): no source has been read"),
         (lambda m, s: m(TOKENS, TransformerLM(CONFIG)(TOKENS)[1]), TypeError, "got TransformerState"),
         (lambda m, s: m(TOKENS[:2], s), ValueError, "one source per text, got 3 for 2 texts"),
-        (lambda m, s: m(TOKENS.float(), s), TypeError, "LongTensor"),
-        (lambda m, s: m(TOKENS + 5, s), ValueError, r"\[0, 11\)"),
         (lambda m, s: m(torch.ones(3, 10, dtype=torch.long), s), ValueError, "10 tokens"),
         (lambda m, s: m(TOKENS, m(TOKENS, s)[1]), ValueError, r"14 tokens \(7 before and 7 now\)"),
         (lambda m, s: m(TOKENS, EncoderDecoder(config_of("one layer")).encode(SOURCE)), ValueError, "of 2 layers"),
-        (lambda m, s: m.encode(SOURCE.float()), TypeError, "LongTensor"),
         (lambda m, s: m.encode(SOURCE, REAL[:, :4]), ValueError, r"tokens' shape \(3, 5\), got \(3, 4\)"),
-        (lambda m, s: m.encode(SOURCE, REAL.long()), TypeError, "boolean"),
-        (lambda m, s: m.encode(SOURCE[:0]), ValueError, "at least one token"),
         (
             lambda m, s: EncoderDecoder(CONFIG, config_of("pre", d_model=18)),
             ValueError,
             "18 for the encoder and 12",
         ),
-        (lambda m, s: EncoderDecoder("big"), TypeError, "config must be a TransformerConfig, got str"),
         (
             lambda m, s: EncoderDecoder(CONFIG, encoder=TransformerEncoder(config_of("pre", d_model=18))),
             ValueError,
@@ -287,7 +239,6 @@ def test_weights_can_be_saved_and_loaded(tmp_path: Any) -> None:
             ValueError,
             r"source must have shape \(batch, key, d_model\) with d_model = 12 .*, got \(1, 5\)",
         ),
-        (lambda m, s: EncoderDecoder(CONFIG, {}), TypeError, "config must be a TransformerConfig, got dict"),
         (
             lambda m, s: m.encode(SOURCE, causal_mask(5).expand(3, 5, 5)),
             ValueError,
