@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from nlmcore.language_model import select
 from nlmcore.recurrent import CELLS, LSTMState, Recurrent, RNNCell, unroll
-from tests.laws import assert_close, assert_every_parameter_gets_a_gradient
+from tests.laws import assert_close
 
 BATCH, TIME, INPUT, HIDDEN = 4, 6, 5, 7
 WITH_KERNEL = ["rnn", "gru", "lstm"]
@@ -106,13 +106,6 @@ def test_step_by_step_equals_fused(name: str, residual: bool, bidirectional: boo
         assert_close(a, b, "fused against step by step", 1e-4)
 
 
-@pytest.mark.parametrize("name", CELLS)
-def test_gradients_flow_in_evaluation_mode(name: str) -> None:
-    network = Recurrent(name, INPUT, HIDDEN, 2).eval()
-    outputs, _ = network(torch.randn(BATCH, TIME, INPUT))
-    assert_every_parameter_gets_a_gradient(network, outputs)
-
-
 # --- what layers, directions and residuals mean, by naive loops ----------------------------------------------------
 
 
@@ -152,13 +145,6 @@ def test_reading_in_pieces_is_reading_at_once(name: str) -> None:
     assert_close(torch.cat([first, second], dim=1), whole, "outputs")
     for a, b in zip(parts(finish), parts(end), strict=True):
         assert_close(a, b, "state")
-
-
-def test_states_are_batch_first_for_select() -> None:
-    network = Recurrent("lstm", INPUT, HIDDEN, n_layers=2)
-    x, state = torch.randn(BATCH, TIME, INPUT), random_state(network)
-    pick = torch.tensor([2, 0])
-    assert_close(network(x[pick], select(state, pick))[0], network(x, state)[0][pick], "selected rows")
 
 
 def test_replacing_a_cell_works() -> None:
@@ -252,17 +238,6 @@ def test_unroll_refuses_what_it_cannot_read() -> None:
 # --- bad input -----------------------------------------------------------------------------------------------------
 
 
-def test_bad_sizes_are_refused() -> None:
-    for options, message in (
-        ({"cell": "lstn"}, "'lstn'"),
-        ({"n_layers": 0}, "n_layers.*0"),
-        ({"dropout": 1.5}, "dropout.*1.5"),
-        ({"d_hidden": 0}, "d_hidden.*0"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            Recurrent(**{"cell": "rnn", "input_size": 3, "d_hidden": 4} | options)
-
-
 def test_bad_input_is_refused() -> None:
     network = Recurrent("lstm", INPUT, HIDDEN)
     x = torch.randn(BATCH, TIME, INPUT)
@@ -304,8 +279,8 @@ def test_other_dtypes_are_refused(name: str, fused: bool) -> None:
 
 @pytest.mark.parametrize(
     ("cell", "error"),
-    [(lambda i, h: nn.Linear(i, h), TypeError), (lambda i, h: RNNCell(i, h + 1), ValueError), (3, TypeError)],
-    ids=["a layer", "another size", "a number"],
+    [(lambda i, h: nn.Linear(i, h), TypeError), (lambda i, h: RNNCell(i, h + 1), ValueError), ("lstn", ValueError)],
+    ids=["a layer", "another size", "a name"],
 )
 def test_what_builds_no_cell_is_refused(cell: object, error: type[Exception]) -> None:
     with pytest.raises((error, TypeError), match="cell"):
