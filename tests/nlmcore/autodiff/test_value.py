@@ -79,11 +79,6 @@ def test_each_operation_alone_against_difference_quotients(name: str) -> None:
         assert check_gradient(UNARY[name][0], [x]).error < 1e-8
 
 
-@pytest.mark.parametrize("name", sorted(BINARY))
-def test_each_pair_against_difference_quotients(name: str) -> None:
-    assert check_gradient(BINARY[name], [-0.7, 1.3]).error < 1e-8
-
-
 def test_a_wrong_gradient_is_found() -> None:
     def forgets_the_inner_derivative(x: Value) -> Value:
         return Value.of("sin 2x", "sin 2{}", math.sin(2 * x.data), (x, math.cos(2 * x.data)))
@@ -94,28 +89,6 @@ def test_a_wrong_gradient_is_found() -> None:
 
 
 # --- The lecture's circuits ----------------------------------------------------------------------------------
-
-
-def test_the_circuit_on_the_board() -> None:
-    x, y, z = Value(-2, "x"), Value(5, "y"), Value(-4, "z")
-    q = x + y
-    f = q * z
-    f.backward()
-    assert (q.data, f.data) == (3, -12)
-    assert (f.grad, z.grad, q.grad, x.grad, y.grad) == (1, 3, -4, -4, -4)
-
-
-@pytest.mark.parametrize("one_node", [True, False])
-def test_the_logistic_neuron(one_node: bool) -> None:
-    w = [Value(2), Value(-3), Value(-3)]
-    x = [Value(-1), Value(-2)]
-    s = w[0] * x[0] + w[1] * x[1] + w[2]
-    f = s.sigmoid() if one_node else 1 / (1 + (-s).exp())
-    f.backward()
-    assert round(f.data, 2) == 0.73
-    assert s.grad == pytest.approx((1 - f.data) * f.data)
-    assert [round(v.grad, 1) for v in (*w, *x)] == [-0.2, -0.4, 0.2, 0.4, -0.6]
-    assert [round(v.grad, 2) for v in (*w, *x)] == [-0.20, -0.39, 0.20, 0.39, -0.59]
 
 
 def test_the_composed_neuron_has_the_boards_nodes() -> None:
@@ -130,13 +103,6 @@ def test_the_composed_neuron_has_the_boards_nodes() -> None:
 
 
 # --- The backward pass ---------------------------------------------------------------------------------------
-
-
-def test_a_value_used_again_adds_up_its_gradients() -> None:
-    x = Value(3.0)
-    y = x * x + x  # 2x + 1
-    y.backward()
-    assert x.grad == 7
 
 
 def test_a_second_backward_adds_the_same_once_more() -> None:
