@@ -9,15 +9,12 @@ from hypothesis import strategies as st
 
 from nlmcore.attention import prefix_mask
 from nlmcore.objectives import causal, corrupt_spans, cut, hide_tokens, masked, prefix
-from nlmcore.training import fit, next_token_loss, teacher_forcing_loss
-from nlmcore.transformer import EncoderDecoder, MaskedLM, TransformerLM
+from nlmcore.training import next_token_loss, teacher_forcing_loss
+from nlmcore.transformer import MaskedLM, TransformerLM
 from tests.laws import assert_close
 from tests.transformer_grid import CONFIG, TOKENS, lively
 
 REAL = torch.tensor([[True] * 7, [True] * 4 + [False] * 3, [True] * 2 + [False] * 5])
-
-
-# --- hide_tokens ----------------------------------------------------------------------------------------
 
 
 def test_the_rates_are_those_of_the_paper() -> None:
@@ -47,9 +44,6 @@ def test_one_generator_one_result() -> None:
 
     assert all(torch.equal(a, b) for a, b in zip(draw(3), draw(3), strict=True))
     assert not torch.equal(draw(3)[1], draw(4)[1])
-
-
-# --- causal, prefix, masked -----------------------------------------------------------------------------
 
 
 def test_causal_is_what_teacher_forcing_does() -> None:
@@ -100,9 +94,6 @@ def test_masked_predicts_the_tokens_that_were_there() -> None:
     assert_close(next_token_loss(logits, example.targets, example.mask), expected, "loss")
 
 
-# --- spans ------------------------------------------------------------------------------------------------
-
-
 @settings(max_examples=60, deadline=None)
 @given(
     st.integers(0, 120), st.sampled_from([0.05, 0.15, 0.5, 0.9]), st.sampled_from([1.0, 3.0, 10.0]), st.integers(0, 99)
@@ -144,17 +135,6 @@ def test_spans_of_t5() -> None:
     assert shares.eq(1).all(), "two of four tokens in two spans: x_x_"
     three = [tuple(span for _, span in cut(10, 0.4, 2.0, torch.Generator().manual_seed(s))) for s in range(60)]
     assert set(three) == {(1, 3), (2, 2), (3, 1)}, "every division occurs"
-
-
-def test_fit_takes_spans_as_they_are(unchecked: None) -> None:
-    torch.manual_seed(0)
-    model = EncoderDecoder(CONFIG)
-    batch = corrupt_spans(
-        TOKENS % 7, range(7, 11), REAL, share=0.4, mean_span=2.0, generator=torch.Generator().manual_seed(0)
-    )
-    assert batch.source_mask.sum(1).tolist()[1:] == [4 - 2 + 1, 2], "four tokens, two of them one sentinel; two, one"
-    history = fit(model, [batch], steps=25, learning_rate=0.02, progress=False)
-    assert history.losses[-1] < 0.5 * history.losses[0]
 
 
 @pytest.mark.parametrize(

@@ -60,9 +60,6 @@ def draw(*shape: int, seed: int = 0) -> Tensor:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
-# --- the masks themselves -------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("past", [0, 1, 3])
 @pytest.mark.parametrize("window", [None, 1, 2, 4, 9])
 def test_a_window_is_its_definition(window: int | None, past: int) -> None:
@@ -93,9 +90,6 @@ def test_a_prefix_is_its_definition() -> None:
 def test_what_is_no_mask_is_named(plain_errors: None, call: Any, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         call()
-
-
-# --- attention under them -------------------------------------------------------------------------------
 
 
 def by_loops(attention: MultiHeadAttention, x: Tensor, mask: Tensor | None) -> Tensor:

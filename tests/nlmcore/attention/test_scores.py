@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch import Tensor, nn
+from torch import Tensor
 
 from nlmcore.attention import (
     MultiHeadAttention,
@@ -20,15 +20,11 @@ from nlmcore.attention import (
     padding_mask,
     scaled_dot_product_attention,
 )
-from nlmcore.inspect import capture
-from tests.laws import assert_close, assert_every_parameter_gets_a_gradient
+from tests.laws import assert_close
 
 
 def draw(*shape: int, seed: int = 0) -> Tensor:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed + sum(shape)))
-
-
-# --- scores -------------------------------------------------------------------------------------------
 
 
 def naive(score, query: Tensor, keys: Tensor) -> Tensor:
@@ -65,19 +61,6 @@ def test_scores_follow_their_definition(ours, theirs, d_query: int) -> None:
     assert_close(ours(queries[:, 0], keys), expected[:, 0], "one query per row")
     assert_close(ours(queries[0, 0], keys[0]), expected[0, 0], "one query, no batch")
     assert_close(ours(queries[0], keys[0]), expected[0], "many queries, no batch")
-
-
-# --- attend -------------------------------------------------------------------------------------------
-
-
-def test_the_worked_scores_of_the_lecture() -> None:
-    """1.5, 0.9, 0.3, −0.5 -> e^s / Σ e^s by hand."""
-    scores = [1.5, 0.9, 0.3, -0.5]
-    by_hand = [math.exp(s) / sum(map(math.exp, scores)) for s in scores]
-    context, weights = attend(torch.tensor(scores), torch.eye(4))
-    assert weights.tolist() == pytest.approx(by_hand)
-    assert context.tolist() == pytest.approx(by_hand)
-    assert [round(w, 2) for w in by_hand] == [0.5, 0.28, 0.15, 0.07]
 
 
 @settings(max_examples=50, deadline=None)
@@ -127,9 +110,6 @@ def test_attend_says_what_does_not_fit(plain_errors: None) -> None:
         attend(draw(3, 4), draw(3, 4, 2), torch.ones(5, 3, 4, dtype=torch.bool))
 
 
-# --- scaled dot product ---------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("shape", [(), (3,), (2, 5)])
 @pytest.mark.parametrize("masked", [False, True])
 def test_it_agrees_with_pytorch(shape: tuple[int, ...], masked: bool) -> None:
@@ -138,9 +118,6 @@ def test_it_agrees_with_pytorch(shape: tuple[int, ...], masked: bool) -> None:
     output, weights = scaled_dot_product_attention(q, k, values, mask)
     assert_close(output, F.scaled_dot_product_attention(q, k, values, mask), "output")
     assert weights.shape == (*shape, 4, 7)
-
-
-# --- masks ----------------------------------------------------------------------------------------------
 
 
 def test_causal_mask() -> None:
@@ -157,69 +134,6 @@ def test_padding_mask(plain_errors: None) -> None:
         padding_mask(torch.tensor([3]), length=2)
     with pytest.raises(TypeError, match="integers"):
         padding_mask(torch.tensor([1.5]))
-
-
-# --- many heads -----------------------------------------------------------------------------------------
-
-
-def test_multi_head_attention_agrees_with_pytorch() -> None:
-    ours, theirs = MultiHeadAttention(12, 3), nn.MultiheadAttention(12, 3, batch_first=True)
-    with torch.no_grad():
-        theirs.in_proj_weight.copy_(torch.cat([ours.query.weight, ours.key.weight, ours.value.weight]))
-        theirs.in_proj_bias.copy_(draw(36))
-        for part, bias in zip((ours.query, ours.key, ours.value), theirs.in_proj_bias.chunk(3), strict=True):
-            part.bias.copy_(bias)
-        theirs.out_proj.weight.copy_(ours.output.weight)
-        theirs.out_proj.bias.copy_(ours.output.bias)
-    query, source = draw(2, 5, 12), draw(2, 7, 12)
-    mask = padding_mask(torch.tensor([7, 4]))
-    expected, expected_weights = theirs(
-        query, source, source, key_padding_mask=~mask, average_attn_weights=False
-    )  # inverted: theirs is True = ignore
-    assert_close(ours(query, source, mask[:, None, None, :]), expected, "fused kernel")
-    with capture(ours) as tape:
-        assert_close(ours(query, source, mask[:, None, None, :]), expected, "explicit weights")
-    assert_close(tape[""], expected_weights, "weights")
-
-
-@pytest.mark.parametrize("n_kv_heads", [1, 2, 6])
-@pytest.mark.parametrize("causal", [False, True])
-def test_fused_and_explicit_give_the_same_numbers(n_kv_heads: int, causal: bool) -> None:
-    attention, x = MultiHeadAttention(24, 6, n_kv_heads), draw(2, 5, 24)
-    mask = causal_mask(5) if causal else padding_mask(torch.tensor([5, 0]))[:, None, None, :]
-    fused = attention(x, mask=mask)
-    with capture(attention) as tape:
-        explicit = attention(x, mask=mask)
-    assert_close(fused, explicit, "fused against explicit (row 1 has nothing to attend to)")
-    assert tape[""].shape == (2, 6, 5, 5)
-    assert torch.isfinite(fused).all()
-
-
-def test_attention_without_positions_does_not_see_order() -> None:
-    attention, x = MultiHeadAttention(12, 4), draw(2, 5, 12)
-    order = torch.tensor([3, 0, 4, 1, 2])
-    assert_close(attention(x[:, order]), attention(x)[:, order], "permuted in, permuted out")
-
-
-def test_a_causal_mask_hides_the_future() -> None:
-    attention, x = MultiHeadAttention(12, 4), draw(2, 5, 12)
-    changed = x.clone()
-    changed[:, 3:] += 1.0
-    before, after = attention(x, mask=causal_mask(5)), attention(changed, mask=causal_mask(5))
-    assert_close(after[:, :3], before[:, :3], "the past")
-    assert (after[:, 3:] - before[:, 3:]).abs().max() > 0.01
-    leaking = attention(changed) - attention(x)
-    assert leaking[:, :3].abs().max() > 0.01, "the control without a mask must leak"
-
-
-@pytest.mark.parametrize("explicit", [False, True])
-def test_every_parameter_gets_a_gradient(explicit: bool) -> None:
-    attention = MultiHeadAttention(12, 4, 2)
-    if explicit:
-        attention.recorder = lambda weights: None
-    # A key bias shifts a row of scores by a constant, which softmax ignores: its gradient is zero by nature.
-    attention.projection.bias.requires_grad_(False)
-    assert_every_parameter_gets_a_gradient(attention, attention(draw(2, 5, 12)))
 
 
 def test_dropout_acts_in_training_only() -> None:

@@ -14,8 +14,6 @@ from hypothesis import strategies as st
 
 from nlmcore.autodiff import Multiply, Sigmoid, Value, check_gradient, numerical_gradient
 
-# --- Random expressions, the same in both worlds -----------------------------------------------------------
-
 UNARY: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "neg": (operator.neg, operator.neg),
     "tanh": (lambda v: v.tanh(), torch.tanh),
@@ -88,23 +86,6 @@ def test_a_wrong_gradient_is_found() -> None:
     assert checked.numerical[0] == pytest.approx(2 * checked.backward[0], rel=1e-8)
 
 
-# --- The lecture's circuits ----------------------------------------------------------------------------------
-
-
-def test_the_composed_neuron_has_the_boards_nodes() -> None:
-    """From the right: 1/x, +1, exp, ×-1, with the gradients 1, −0.53, −0.53, −0.20, 0.20 before them."""
-    s = Value(1.0)
-    f = 1 / (1 + (-s).exp())
-    f.backward()
-    nodes = f.graph().nodes
-    assert [node.op for node in nodes] == ["", "×-1", "exp", "+1", "1/x"]
-    assert [round(node.value, 2) for node in nodes] == [1, -1, 0.37, 1.37, 0.73]
-    assert [round(node.grad, 2) for node in nodes] == [0.20, -0.20, -0.53, -0.53, 1]
-
-
-# --- The backward pass ---------------------------------------------------------------------------------------
-
-
 def test_a_second_backward_adds_the_same_once_more() -> None:
     """Also where inner nodes are shared: what they have kept from before is not sent down again."""
     x = Value(0.5)
@@ -147,9 +128,6 @@ def test_each_node_is_visited_once() -> None:
     y.backward()
     assert x.grad == 2.0**200
     assert len(y.forward_order()) == 201
-
-
-# --- Where floats end ------------------------------------------------------------------------------------------
 
 
 def test_one_node_is_stable_where_the_composed_sigmoid_is_not() -> None:
@@ -220,9 +198,6 @@ def test_numerical_gradient_refuses_a_step_of_nothing() -> None:
     assert numerical_gradient(lambda x, y: x * x * y, [3.0, 2.0]) == pytest.approx((12, 9))
     with pytest.raises(ValueError, match="step"):
         numerical_gradient(lambda x: x, [1.0], step=0)
-
-
-# --- The same for tensors ------------------------------------------------------------------------------------
 
 
 def test_functions_written_by_hand() -> None:

@@ -94,11 +94,6 @@ def test_the_receptive_field_is_measured_as_stated(options: dict[str, object]) -
         assert reached[places[0] :].all()
 
 
-def test_the_receptive_field_of_doubling_dilations() -> None:
-    assert conv_lm(n_layers=4, kernel_size=2, dilations=(1, 2, 4, 8)).receptive_field() == 16
-    assert conv_lm(n_layers=4, kernel_size=3).receptive_field() == 9
-
-
 @pytest.mark.parametrize("dilation", [1, 2])
 @torch.no_grad()
 def test_the_equations_word_by_word(dilation: int) -> None:

@@ -142,13 +142,3 @@ def test_an_empty_side_of_a_pair_is_its_end():
 def test_a_text_shorter_than_length_is_one_short_batch():
     ((inputs, targets),) = StreamBatches([1, 2, 3], 1, 9)
     assert (inputs.tolist(), targets.tolist()) == ([[1, 2]], [[2, 3]])
-
-
-def test_fit_takes_pair_batches_as_they_are() -> None:
-    from nlmcore.seq2seq import Seq2Seq
-    from nlmcore.training import fit
-
-    batches = PairBatches([([5, 6], [7, 8, 9]), ([6], [8])], 2)
-    history = fit(Seq2Seq(10, 11, d_hidden=8, d_embedding=4), batches, steps=3, progress=False)
-    assert len(history.losses) == 3
-    assert history.losses[-1] < history.losses[0]

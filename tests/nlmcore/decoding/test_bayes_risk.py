@@ -57,8 +57,3 @@ def test_the_trace_joins_shared_beginnings() -> None:
         assert len(set(paths)) == len(paths)
         scored = {tuple(tree.path(n)): n.score for n in tree.nodes if n.prompt == row and n.status == "finished"}
         assert scored == {tuple(h.tokens): h.score for h in hypotheses}
-
-
-def test_no_new_tokens_and_one_sample() -> None:
-    assert [h.tokens for h in minimum_bayes_risk(MODEL, PROMPTS, 0)[0]] == [[]]
-    assert len(minimum_bayes_risk(MODEL, PROMPTS, 3, num_samples=1)[0]) == 1

@@ -147,11 +147,6 @@ def test_the_prompt_is_read_once_and_states_follow_their_beams() -> None:
         assert_same(got, expected)
 
 
-@pytest.mark.parametrize("search", [beam_search, diverse_beam_search, exhaustive_search])
-def test_no_new_tokens(search) -> None:
-    assert search(SMALL, SMALL_PROMPTS[:1], 0)[0][0] == Hypothesis([], 0.0, 0.0)
-
-
 def test_impossible_texts_are_no_hypotheses() -> None:
     class Chain:
         """Only 0 -> 1 -> 2 -> 0 ... is possible."""
@@ -201,9 +196,6 @@ def test_the_trace_holds_every_step() -> None:
             ranked[row][0].tokens
         )
     assert len(tree.render(prompt=1).splitlines()) == 1 + sum(n.prompt == 1 and n.step > 0 for n in tree.nodes)
-
-
-# --- diverse beams ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("model", [RunningSum(), Markov(7)])

@@ -101,32 +101,6 @@ def test_ties_go_to_the_lower_id() -> None:
     assert kept(keep_typical(equal, 0.4)) == [0, 1]
 
 
-def test_impossible_tokens_stay_impossible() -> None:
-    logits = torch.tensor([[-math.inf, 0.0, 1.0, -math.inf, 0.5]])
-    for options in ({"top_k": 4}, {"top_p": 0.99}, {"min_p": 0.01}, {"typical_p": 0.99}, {"temperature": 3.0}, {}):
-        got = reshape(logits, **options)
-        assert not got.isnan().any()
-        assert kept(got) == [1, 2, 4]
-
-
-@settings(deadline=None, max_examples=40)
-@given(
-    seed=st.integers(0, 10_000),
-    p=st.floats(0, 1),
-    k=st.integers(1, 12),
-    temperature=st.floats(0.1, 5),
-)
-def test_filtering_is_a_distribution_proportional_to_what_it_kept(
-    seed: int, p: float, k: int, temperature: float
-) -> None:
-    logits = torch.randn(3, 9, generator=torch.Generator().manual_seed(seed))
-    for options in ({"top_k": k}, {"top_p": p}, {"min_p": p}, {"typical_p": p}):
-        got = reshape(logits, temperature=temperature, **options).exp()
-        assert torch.allclose(got.sum(-1), torch.ones(3))
-        expected = (logits / temperature).softmax(-1) * (got > 0)
-        assert torch.allclose(got, expected / expected.sum(-1, keepdim=True), atol=1e-6)
-
-
 def test_leading_dimensions_are_kept() -> None:
     logits = torch.randn(2, 3, 7, generator=torch.Generator().manual_seed(0))
     got = reshape(logits, top_p=0.7)
@@ -229,9 +203,6 @@ def test_a_filter_of_ones_own_applies_last_and_is_in_the_trace() -> None:
 def test_the_filters_are_in_the_signature(function) -> None:
     parameters = inspect.signature(function).parameters
     assert {name: parameters[name].default for name in FILTERS} == dict.fromkeys(FILTERS) | {"temperature": 1.0}
-
-
-# --- choosing --------------------------------------------------------------------------------------------------------
 
 
 def test_drawing_inverts_the_cumulative_sum_and_never_gives_what_has_no_weight() -> None:

@@ -99,14 +99,6 @@ def test_reading_on_from_a_state_is_reading_the_whole_prompt(model) -> None:
         assert torch.equal(got.tokens, expected.tokens)
 
 
-def test_no_new_tokens() -> None:
-    got = greedy(MODELS[0], PROMPTS, 0)
-    assert got.tokens.shape == got.log_probs.shape == (4, 0)
-    assert got.tokens.dtype == torch.int64
-    assert not got.finished.any()
-    assert sample(MODELS[0], PROMPTS, 0, num_samples=3).tokens.shape == (12, 0)
-
-
 def test_a_stream_is_the_sample_step_by_step() -> None:
     options = {"eos": EOS, "temperature": 0.9, "top_k": 5}
     whole = sample(MODELS[0], PROMPTS, 9, generator=torch.Generator().manual_seed(4), **options)
@@ -174,8 +166,6 @@ def test_logits_that_are_no_distribution_are_refused(value: float) -> None:
     with pytest.raises(ValueError, match="no distribution"):
         greedy(Broken(value), PROMPTS, 1)
 
-
-# --- a window that slides ---
 
 SHORT = TransformerConfig(vocab_size=11, d_model=12, n_heads=3, n_layers=2, max_length=8)
 

@@ -132,8 +132,3 @@ def test_the_trace_shows_what_was_accepted_and_refused() -> None:
 def test_the_draft_must_speak_the_same_tokens() -> None:
     with pytest.raises(ValueError, match="draft"):
         speculative_sample(RunningSum(), PROMPTS, 3, draft=Markov(8))
-
-
-def test_no_new_tokens() -> None:
-    got = speculative_sample(RunningSum(), PROMPTS, 0, draft=Markov(7))
-    assert got.tokens.shape == got.log_probs.shape == (4, 0)

@@ -87,11 +87,6 @@ def test_the_generator_decides_and_the_state_is_read_on() -> None:
     assert [[h.tokens for h in row] for row in on] == [[h.tokens for h in row] for row in draw(1)]
 
 
-def test_no_new_tokens() -> None:
-    (got,) = stochastic_beam_search(MODEL, PROMPT, 0)
-    assert [(h.tokens, h.log_prob) for h in got] == [([], 0.0)]
-
-
 def test_the_trace() -> None:
     ranked, tree = stochastic_beam_search(
         RunningSum(), PROMPTS, 4, eos=EOS, beam_size=3, generator=torch.Generator().manual_seed(0), trace=True

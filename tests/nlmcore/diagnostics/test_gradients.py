@@ -95,9 +95,6 @@ def test_by_default_the_last_prediction_is_measured() -> None:
     )
 
 
-# --- Jacobians -----------------------------------------------------------------------------------------------------
-
-
 def test_jacobians_of_a_linear_network_are_its_matrix() -> None:
     U = torch.randn(HIDDEN, HIDDEN) / 2
     norms = jacobian_norms(linear_cell(U), torch.randn(BATCH, TIME, INPUT))
@@ -130,9 +127,6 @@ def test_a_vanilla_networks_jacobian_is_the_lectures() -> None:
     h = cell(x[:, 1], cell(x[:, 0]))
     by_hand = torch.diag(1 - h[0] ** 2) @ cell.weight_hh
     assert_close(jacobian_norms(cell, x).steps[0, 0], torch.linalg.matrix_norm(by_hand, 2).detach(), "diag(1 − h²) U")
-
-
-# --- bad input -----------------------------------------------------------------------------------------------------
 
 
 def test_bad_input_is_refused() -> None:

@@ -84,13 +84,6 @@ def test_before_the_beginning_stands_id_0() -> None:
         assert_close(model(TOKENS)[0], model(padded)[0][:, 3:], "a text that begins with three times id 0")
 
 
-def test_the_state_is_the_last_tokens() -> None:
-    _, state = models(4)[0](TOKENS)
-    assert torch.equal(state, TOKENS[:, -3:])
-    _, state = models(4)[0](TOKENS[:, :2])
-    assert torch.equal(state, torch.cat([torch.zeros(3, 1, dtype=torch.int64), TOKENS[:, :2]], dim=1))
-
-
 @pytest.mark.parametrize("kind", range(4))
 def test_bad_tokens_and_states(kind: int) -> None:
     model = models(3)[kind]

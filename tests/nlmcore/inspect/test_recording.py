@@ -56,9 +56,6 @@ def test_a_model_without_attention_is_refused() -> None:
         pass
 
 
-# --- the residual pathway -------------------------------------------------------------------------------
-
-
 def test_the_pathway_leads_from_the_embeddings_to_the_last_norm() -> None:
     model = TransformerLM(CONFIG).eval()
     with pathway(model) as branches:

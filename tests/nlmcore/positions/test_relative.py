@@ -51,9 +51,6 @@ def behind(query_length: int, key_length: int, i: int, j: int) -> int:
     return key_length - query_length + i - j
 
 
-# --- every module against its equation, with double loops -------------------------------------------------
-
-
 def bucket(distance: int, n_buckets: int, bidirectional: bool, max_distance: int) -> int:
     """Raffel et al. (2020), by hand; distance is positive behind."""
     n = n_buckets // 2 if bidirectional else n_buckets
@@ -183,9 +180,6 @@ def test_what_does_not_fit_is_refused(plain_errors: None, build: Callable[..., n
         module.bias(q, k.double())
 
 
-# --- skewing --------------------------------------------------------------------------------------------
-
-
 @given(query_length=st.integers(1, 6), past=st.integers(0, 5), both=st.booleans())
 @settings(max_examples=40, deadline=None)
 def test_shift_takes_each_score_to_its_key(query_length: int, past: int, both: bool) -> None:
@@ -210,9 +204,6 @@ def test_shift_refuses_what_does_not_fit(plain_errors: None) -> None:
         relative_shift(draw(3, 2))
 
 
-# --- ALiBi ----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("n_heads", "exponents"),
     [
@@ -227,8 +218,6 @@ def test_shift_refuses_what_does_not_fit(plain_errors: None) -> None:
 def test_slopes_are_the_papers_or_those_of_the_authors_code(n_heads: int, exponents: list[float]) -> None:
     assert_close(alibi_slopes(n_heads), torch.tensor([2.0**-e for e in exponents]), f"{n_heads} heads", 1e-6)
 
-
-# --- T5 -------------------------------------------------------------------------------------------------
 
 # The distances at which the next bucket begins, from transformers 5.23.0, T5Attention._relative_position_bucket,
 # with which all offsets from −600 to 600 were compared for eight settings.
@@ -263,9 +252,6 @@ def test_t5_refuses_what_does_not_fit(plain_errors: None) -> None:
             relative_buckets(offset)  # type: ignore[arg-type]
 
 
-# --- Shaw: the second half ------------------------------------------------------------------------------
-
-
 @DIRECTIONS
 @pytest.mark.parametrize(("query_length", "key_length"), [(5, 5), (2, 6), (1, 4)])
 def test_values_are_the_equation(causal: bool, query_length: int, key_length: int) -> None:
@@ -289,9 +275,6 @@ def test_values_are_the_equation(causal: bool, query_length: int, key_length: in
 def test_values_refuse_other_heads(plain_errors: None) -> None:
     with pytest.raises(ValueError, match=r"weights must have shape \(batch, 3, query, key\)"):
         ShawPositions(3, D_HEAD, 9, True).values(draw(2, 2, 4, 4))
-
-
-# --- Transformer-XL: two ways round one product ----------------------------------------------------------
 
 
 @DIRECTIONS

@@ -1,8 +1,6 @@
 """Rotary positions: the equation, the law of distance, the two layouts, and reading on."""
 
-import copy
 import math
-import pickle
 
 import pytest
 import torch
@@ -82,14 +80,6 @@ def test_gradients_flow_also_after_a_first_call_in_inference_mode() -> None:
     assert torch.autograd.gradcheck(lambda x: module.rotate(x, 2), x.detach().double().requires_grad_())
     module.rotate(x, 2).square().sum().backward()
     assert_close(x.grad, 2 * x.detach(), "a rotation's square is the square")
-
-
-def test_modules_hold_nothing_and_can_be_copied() -> None:
-    module, x = Rotary(2, 6, 9, True), draw(1, 2, 3, 6)
-    expected = module.rotate(x, 1)
-    assert not module.state_dict()
-    for other in (copy.deepcopy(module), pickle.loads(pickle.dumps(module))):
-        assert torch.equal(other.rotate(x, 1), expected)
 
 
 def test_what_does_not_fit_is_refused(plain_errors: None) -> None:

@@ -26,9 +26,6 @@ def draw(*shape: int) -> Tensor:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(sum(shape)))
 
 
-# --- sinusoids ----------------------------------------------------------------------------------------
-
-
 def test_it_is_the_equation_entry_by_entry() -> None:
     table = sinusoidal(5, 6)
     for position in range(5):
@@ -45,9 +42,6 @@ def test_far_positions_stay_exact() -> None:
 def test_an_odd_width_is_refused() -> None:
     with pytest.raises(ValueError, match="even"):
         sinusoidal(3, 5)
-
-
-# --- modules ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("part", ADDED)
@@ -131,9 +125,6 @@ def test_nothing_but_learned_numbers_is_saved() -> None:
         "ConcatenatedPositions": ["mix.weight"],
         "NoPositions": [],
     }
-
-
-# --- counting in binary ---------------------------------------------------------------------------------
 
 
 def test_rows_are_numbers_in_binary() -> None:

@@ -41,9 +41,6 @@ def ragged_mask() -> Tensor:
     return mask
 
 
-# --- the same numbers as torch.nn, layers and directions and all ---------------------------------------------------
-
-
 @pytest.mark.parametrize("fused", [True, False])
 @pytest.mark.parametrize("bidirectional", [False, True])
 @pytest.mark.parametrize("name", WITH_KERNEL)
@@ -82,9 +79,6 @@ def test_what_cannot_be_copied_from_torch_is_refused() -> None:
         Recurrent.from_torch(nn.Linear(3, 4))  # type: ignore[arg-type]
 
 
-# --- step by step = fused ------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("masked", [False, True])
 @pytest.mark.parametrize("bidirectional", [False, True])
 @pytest.mark.parametrize("residual", [False, True])
@@ -104,9 +98,6 @@ def test_step_by_step_equals_fused(name: str, residual: bool, bidirectional: boo
         results.append((outputs, *parts(last), mine.grad, *(p.grad for p in network.parameters())))
     for a, b in zip(*results, strict=True):
         assert_close(a, b, "fused against step by step", 1e-4)
-
-
-# --- what layers, directions and residuals mean, by naive loops ----------------------------------------------------
 
 
 @pytest.mark.parametrize("fused", [True, False])
@@ -162,9 +153,6 @@ def test_a_cell_of_ones_own_runs_step_by_step() -> None:
     assert_close(network(x)[0][:, 0], expected, "logistic units")
 
 
-# --- masks ---------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("fused", [True, False])
 @pytest.mark.parametrize("bidirectional", [False, True])
 @pytest.mark.parametrize("name", CELLS)
@@ -207,9 +195,6 @@ def test_padding_of_nan_is_not_read(fused: bool) -> None:
     assert all(torch.isfinite(p.grad).all() for p in network.parameters())
 
 
-# --- unroll --------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("bidirectional", [False, True])
 @pytest.mark.parametrize("name", CELLS)
 def test_unroll_shows_every_state_of_every_cell(name: str, bidirectional: bool) -> None:
@@ -235,20 +220,11 @@ def test_unroll_refuses_what_it_cannot_read() -> None:
         unroll(RNNCell(INPUT, HIDDEN), torch.randn(BATCH, INPUT))
 
 
-# --- bad input -----------------------------------------------------------------------------------------------------
-
-
 def test_bad_input_is_refused() -> None:
     network = Recurrent("lstm", INPUT, HIDDEN)
     x = torch.randn(BATCH, TIME, INPUT)
-    for bad, error in (
-        (x.long(), TypeError),
-        (x[0], ValueError),
-        (x[:, :0], ValueError),
-        (x[..., 1:], ValueError),
-    ):
-        with pytest.raises(error, match="x must"):
-            network(bad)
+    with pytest.raises(ValueError, match="x must"):
+        network(x[:, :0])
     zeros = torch.zeros(BATCH, 1, HIDDEN)
     with pytest.raises((TypeError, ValueError), match="state"):
         network(x, zeros)
@@ -258,23 +234,6 @@ def test_bad_input_is_refused() -> None:
         network(x, mask=torch.ones(BATCH, TIME))
     with pytest.raises(ValueError, match=r"mask.*time = 6.*\(4, 5\)"):
         network(x, mask=torch.ones(BATCH, TIME - 1, dtype=torch.bool))
-
-
-@pytest.mark.parametrize("fused", [True, False])
-@pytest.mark.parametrize("name", CELLS)
-def test_other_dtypes_are_refused(name: str, fused: bool) -> None:
-    network, x = Recurrent(name, INPUT, HIDDEN, fused=fused), torch.randn(BATCH, TIME, INPUT)
-    for read in (network, network.unroll, lambda bad: unroll(network.cells[0], bad)):
-        for bad in (x.double(), x.long(), x.half()):
-            with pytest.raises(
-                TypeError, match=r"x must (have the dtype of the weights, torch\.float32|hold floating)"
-            ):
-                read(bad)
-    state = network.zero_state(BATCH)
-    double = LSTMState(state.h, state.c.double()) if isinstance(state, LSTMState) else state.double()
-    with pytest.raises(TypeError, match=r"of the state must be torch\.float32.*float64"):
-        network(x, double)
-    network.double()(x.double(), network.zero_state(BATCH))  # all of one dtype is fine
 
 
 @pytest.mark.parametrize(

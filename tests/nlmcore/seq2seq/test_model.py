@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from nlmcore.attention import additive_score, attend, bilinear_score, dot_score
-from nlmcore.diagnostics import gate_activations, language_model_gradient_norms
+from nlmcore.diagnostics import gate_activations
 from nlmcore.inspect import capture
 from nlmcore.recurrent import LSTMState
 from nlmcore.seq2seq import SCORES, Seq2Seq
@@ -78,9 +78,6 @@ def test_padding_of_the_source_changes_nothing(unchecked: None, options: dict) -
     for row in range(BATCH):
         alone, _ = model(tokens[row : row + 1], model.encode(source[row : row + 1, mask[row]]))
         assert_close(alone[0], logits[row], f"row {row} without padding")
-
-
-# --- the equations, by naive loops ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("cell", ["ugrnn", "lstm"])
@@ -169,9 +166,6 @@ def test_a_bidirectional_encoder_starts_the_decoder_with_both_ends() -> None:
     assert_close(start[:, 1, half:], outputs[:, 0, half:], "backward half")
 
 
-# --- what can be seen ----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("reverse", [False, True])
 def test_captured_weights_are_a_distribution_over_real_source_tokens(reverse: bool) -> None:
     model = build(reverse_source=reverse, score="additive")
@@ -234,15 +228,6 @@ def test_gates_of_every_cell_can_be_recorded() -> None:
     assert set(gates) == {"decoder.cell", "decoder.upper.cells.0"}
 
 
-def test_gradients_of_a_decoder_through_time_can_be_measured() -> None:
-    model = build(cell="lstm", context="initial")
-    source, _, tokens = batch()
-    norms = language_model_gradient_norms(model, tokens, state=model.encode(source))
-    assert norms.state.shape == (BATCH, TIME - 2)
-    assert norms.input is not None
-    assert norms.input.shape == (BATCH, TIME - 1)
-
-
 @pytest.mark.parametrize("context", CONTEXTS)
 def test_step_by_step_equals_fused(context: str) -> None:
     fused = build(context=context, cell="lstm", n_layers=2, bidirectional=True)
@@ -251,9 +236,6 @@ def test_step_by_step_equals_fused(context: str) -> None:
     source, mask, tokens = batch()
     a, b = (model(tokens, model.encode(source, mask))[0] for model in (fused, step))
     assert_close(a, b, "logits")
-
-
-# --- bad input -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

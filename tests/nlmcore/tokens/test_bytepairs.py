@@ -163,9 +163,6 @@ def test_bad_vocab_size():
             BPETokenizer.train("ab", size)
 
 
-# --- learning, beside the loop that counts every pair again after every merge ---
-
-
 def test_words_are_gpt2s_split():
     assert SPLIT.findall("I'll go  to 42nd\n\n st. --O!") == [
         *("I", "'ll", " go", " ", " to", " 42", "nd", "\n\n", " st", ".", " --", "O", "!"),

@@ -28,9 +28,6 @@ def test_a_vocabulary_of_no_characters_is_refused():
         CharTokenizer.fit(["aab"], min_count=3)
 
 
-# --- words ---
-
-
 def pieces(text: str) -> list[str]:
     tokenizer = WordTokenizer.fit([text])
     return [tokenizer.vocabulary[i] for i in tokenizer.encode(text)]

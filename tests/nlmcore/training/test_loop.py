@@ -37,9 +37,6 @@ def assert_same_weights(one: dict[str, torch.Tensor], other: dict[str, torch.Ten
         assert torch.equal(one[name], other[name]), name
 
 
-# What it does
-
-
 def test_it_is_the_plain_loop() -> None:
     model, mirror = TinyGRU(dropout=0.0), TinyGRU(dropout=0.0)
     history = quiet_fit(
@@ -175,9 +172,6 @@ def test_there_is_a_progress_bar(capsys) -> None:
     assert capsys.readouterr().err == ""
 
 
-# What goes wrong
-
-
 def test_a_loss_that_is_not_finite_stops_before_the_update(tmp_path) -> None:
     model, before = TinyGRU(), weights(TinyGRU())
 
@@ -232,9 +226,6 @@ def test_batches_that_are_not_there_are_named() -> None:
     assert quiet_fit(TinyGRU(), iter(BATCHES), epochs=1).steps == 4
     with pytest.raises((TypeError, ValueError), match="parameters"):
         quiet_fit(torch.nn.Identity(), BATCHES, steps=1)
-
-
-# Resuming
 
 
 def shuffled(epoch: int):
@@ -401,9 +392,6 @@ def test_batches_do_not_disturb_the_models_random_numbers() -> None:
     torch.manual_seed(0)
     model = TinyGRU()
     assert quiet_fit(model, draws_a_lot, steps=6).losses == plain
-
-
-# Batches of one update, precision, decay, what is frozen
 
 
 def test_accumulated_batches_are_one_large_batch() -> None:

@@ -89,21 +89,9 @@ def test_schedules_by_hand() -> None:
 @pytest.mark.parametrize(
     ("call", "name"),
     [
-        (lambda: scheduled_sampling_loss(TinyGRU(), TOKENS, 1.1), "epsilon"),
-        (lambda: scheduled_sampling_loss(TinyGRU(), TOKENS, -0.1), "epsilon"),
-        (lambda: scheduled_sampling_loss(TinyGRU(), TOKENS, "half"), "epsilon"),
         (lambda: scheduled_sampling_loss(TinyGRU(), TOKENS + 10, 0.5), "tokens"),
-        (lambda: linear_decay(3, slope=-1), "slope"),
-        (lambda: linear_decay(-3, slope=1), "step"),
         (lambda: linear_decay(3, slope=1, floor=2), "floor"),
-        (lambda: exponential_decay(3, base=1.2), "base"),
         (lambda: inverse_sigmoid_decay(3, k=0.5), "k"),
-        (lambda: inverse_sigmoid_decay(3, k=math.nan), "k"),
-        (lambda: inverse_sigmoid_decay(3, k=math.inf), "k"),
-        (lambda: inverse_sigmoid_decay(3.5, k=2), "step"),
-        (lambda: linear_decay(3, slope=math.nan), "slope"),
-        (lambda: linear_decay(1.5, slope=0.1), "step"),
-        (lambda: exponential_decay(1.5, base=0.5), "step"),
     ],
 )
 def test_bad_input_is_named(call, name: str) -> None:

@@ -9,7 +9,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from nlmcore.inspect import capture
 from nlmcore.positions import RelativeBias
 from nlmcore.transformer import (
     DecoderLayer,
@@ -23,16 +22,13 @@ from nlmcore.transformer import (
     TransformerLM,
 )
 from tests.laws import assert_close
-from tests.transformer_grid import CONFIG, TOKENS, TOLERANCE, config_of, lively
+from tests.transformer_grid import CONFIG, TOLERANCE, config_of, lively
 
 ACTIVATIONS = [F.relu, F.gelu, F.silu, torch.sigmoid, torch.tanh, nn.Identity()]
 
 
 def draw(*shape: int, seed: int = 0) -> Tensor:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-
-
-# --- residual rules -------------------------------------------------------------------------------------
 
 
 def test_the_two_rules_are_their_equations() -> None:
@@ -52,9 +48,6 @@ def test_dropout_falls_on_the_branch_alone(rule: Any) -> None:
     assert after.mean().item() == pytest.approx(1.0, abs=0.05)
     around.eval()
     assert_close(around(x, torch.ones_like(x)), x + 1, "evaluation", 1e-12)
-
-
-# --- feed-forward ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
@@ -79,9 +72,6 @@ def test_a_class_is_no_activation_and_its_instance_is(plain_errors: None, part: 
     with pytest.raises(TypeError, match=r"activation must be a function .*, got <class"):
         part(12, 20, nn.GELU)
     assert part(12, 20, nn.GELU())(draw(2, 3, 12).float()).shape == (2, 3, 12)
-
-
-# --- blocks and stacks ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("position", ["pre", "post"])
@@ -140,24 +130,6 @@ def test_shared_modules_are_one_and_stay_one() -> None:
     assert len(list(model.parameters())) == len(list(TransformerLM(config_of("one layer")).parameters()))
     table = TransformerLM(config_of("T5")).layers
     assert table[0].attention.positions is table[1].attention.positions
-
-
-def test_shared_layers_are_taped_under_each_name() -> None:
-    model = lively(TransformerLM(config_of("shared blocks")))
-    plain = lively(TransformerLM(config_of("pre", n_layers=3)))
-    plain.load_state_dict(model.state_dict())
-    with torch.no_grad(), capture(model) as shared, capture(plain) as apart:
-        for tokens in (TOKENS[:, :3], TOKENS):
-            model(tokens)
-            plain(tokens)
-    assert list(shared) == [f"layers.{i}.attention" for i in range(3)]
-    for name in shared:
-        for ours, theirs in zip(shared.history(name), apart.history(name), strict=True):
-            assert_close(ours, theirs, name, TOLERANCE)
-    assert all(block.attention.recorder is None for block in model.layers)
-
-
-# --- outputs and first weights --------------------------------------------------------------------------
 
 
 def test_a_tied_output_is_the_embedding_and_an_untied_one_is_not() -> None:

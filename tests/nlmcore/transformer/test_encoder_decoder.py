@@ -12,7 +12,7 @@ from nlmcore.attention import causal_mask
 from nlmcore.inspect import capture
 from nlmcore.transformer import Backbone, EncoderDecoder, TransformerEncoder, TransformerLM
 from tests.laws import assert_close, assert_every_parameter_gets_a_gradient, assert_language_model
-from tests.transformer_grid import CHANGES, CONFIG, TOKENS, TOLERANCE, config_of, copy_layer, lively
+from tests.transformer_grid import CHANGES, CONFIG, TOKENS, TOLERANCE, config_of, lively
 
 SOURCE = torch.tensor([[2, 4, 6, 8, 10], [1, 3, 5, 0, 0], [9, 0, 0, 0, 0]])
 REAL = torch.tensor([[True] * 5, [True] * 3 + [False] * 2, [True] + [False] * 4])
@@ -63,54 +63,6 @@ def test_fused_and_explicit_attention_give_the_same_logits(unchecked: None, name
         assert looked.shape == (3, heads, 7, 5)
         assert not looked.masked_select(~REAL[:, None, None, :]).any(), "nobody looks at padding"
         assert_close(looked.sum(-1), torch.ones(3, heads, 7, dtype=torch.float64), "rows", TOLERANCE)
-
-
-FUTURE = torch.ones(7, 7, dtype=torch.bool).triu(1)  # inverted: PyTorch's is True = ignore
-
-
-def beside_pytorch(norm_position: str, *sizes: int) -> tuple[EncoderDecoder, nn.Transformer]:
-    """Ours and PyTorch's of the same weights. sizes: d_model, heads, encoder layers, decoder layers, d_ff.
-
-    torch.nn.Transformer ends both stacks with a norm, for post-norm too, where the paper has none.
-    """
-    d_model, heads, above, below, d_ff = sizes
-    own = {"d_model": d_model, "n_heads": heads, "n_layers": below, "d_ff": d_ff, "norm_position": norm_position}
-    config = dataclasses.replace(CONFIG, **own, final_norm=lambda c: c.norm(c.d_model))  # type: ignore[arg-type]
-    ours = lively(EncoderDecoder(config, dataclasses.replace(config, vocab_size=13, n_layers=above)))
-    theirs = nn.Transformer(
-        *sizes, dropout=0.0, activation="gelu", batch_first=True, norm_first=norm_position == "pre"
-    ).double()
-    theirs.eval().encoder.use_nested_tensor = False  # a prototype that warns
-    with torch.no_grad():
-        for side in ("encoder", "decoder"):
-            mine, other = getattr(ours, side), getattr(theirs, side)
-            for layer, their_layer in zip(mine.layers, other.layers, strict=True):
-                copy_layer(layer, their_layer)
-            other.norm.load_state_dict(mine.final_norm.state_dict())
-    return ours, theirs
-
-
-@pytest.mark.parametrize("sizes", [(12, 6, 3, 2, 20), (10, 1, 1, 3, 7), (15, 5, 2, 1, 33)], ids=str)
-@pytest.mark.parametrize("norm_position", ["pre", "post"])
-@pytest.mark.filterwarnings("ignore:enable_nested_tensor is True")
-def test_it_agrees_with_pytorch_down_to_the_gradients(norm_position: str, sizes: tuple[int, ...]) -> None:
-    ours, theirs = (model.train() for model in beside_pytorch(norm_position, *sizes))
-    weights = (ours.encoder.embedding.weight, ours.encoder.layers[0].feed_forward.inner.weight, ours.output.weight)
-    target = torch.randn(3, 7, 11, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    logits, _ = ours(TOKENS, ours.encode(SOURCE, REAL))
-    mine = torch.autograd.grad((logits * target).sum(), weights)
-    hidden = theirs(
-        ours.encoder.embed(SOURCE),
-        ours.decoder.embed(TOKENS),
-        tgt_mask=FUTURE,
-        src_key_padding_mask=~REAL,
-        memory_key_padding_mask=~REAL,
-    )
-    expected = hidden @ ours.output.weight.T
-    assert_close(logits, expected, "logits", TOLERANCE)
-    copied = (weights[0], theirs.encoder.layers[0].linear1.weight, weights[2])
-    for ours_, theirs_ in zip(mine, torch.autograd.grad((expected * target).sum(), copied), strict=True):
-        assert_close(ours_, theirs_, "gradient", TOLERANCE)
 
 
 def test_the_source_is_read_once() -> None:

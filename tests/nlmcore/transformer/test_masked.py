@@ -38,9 +38,6 @@ def test_the_head_is_its_equation() -> None:
         assert_close(model(TOKENS), by_hand, "logits", TOLERANCE)
 
 
-# --- one stack, three masks -----------------------------------------------------------------------------
-
-
 @torch.no_grad()
 @pytest.mark.parametrize("name", ["pre", "post", "sinusoidal", "rotary", "grouped"])
 def test_under_a_causal_mask_an_encoder_is_a_language_model(name: str) -> None:

@@ -21,7 +21,6 @@ from nlmcore.transformer import (
     EncoderDecoder,
     GatedFeedForward,
     MaskedLM,
-    TransformerConfig,
     TransformerEncoder,
     TransformerLM,
 )
@@ -32,7 +31,7 @@ from nlmcore.variants.gated_universal import build_gated_universal
 from nlmcore.variants.rezero import ReZero
 from nlmcore.variants.switch import build_switch
 from nlmcore.variants.variant import Times, vanilla
-from tests.laws import assert_causal, assert_close, assert_every_parameter_gets_a_gradient, assert_language_model
+from tests.laws import assert_close, assert_every_parameter_gets_a_gradient, assert_language_model
 from tests.shapes import shapes_unchecked
 
 VOCAB = 11
@@ -90,9 +89,6 @@ ENCODER_ONLY = {
 }
 
 each_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-each_row_without_experts = pytest.mark.parametrize(
-    "row", [row for row in ROWS if row.name not in EXPERTS], ids=lambda row: row.name
-)
 each_language_model = pytest.mark.parametrize("row", LANGUAGE_MODELS, ids=lambda row: row.name)
 each_encoder_decoder = pytest.mark.parametrize("row", AS_THE_PAPER_RAN_IT, ids=lambda row: row.name)
 
@@ -134,9 +130,6 @@ def train(model: Any, steps: int, learning_rate: float) -> list[float]:
         optimizer.step()
         losses.append(loss.item())
     return losses
-
-
-# --- the catalogue ---
 
 
 def test_rows_have_their_printed_names() -> None:
@@ -182,21 +175,6 @@ def test_at_the_papers_sizes_a_row_has_the_papers_parameters(row: Variant, monke
     with torch.device("meta"):
         model = row.build(32_128, d_model=768, n_heads=12, n_layers=12, d_ff=3072, max_length=512)
     assert abs(sum(p.numel() for p in model.parameters()) / 1e6 - MILLIONS[row.name]) < 1
-
-
-@pytest.mark.parametrize(
-    ("name", "sizes"),
-    [
-        ("24 layers, d_ff = 1536, H = 6", (24, 1536, 6)),
-        ("18 layers, d_ff = 2048, H = 8", (18, 2048, 8)),
-        ("8 layers, d_ff = 4608, H = 18", (8, 4608, 18)),
-        ("6 layers, d_ff = 6144, H = 24", (6, 6144, 24)),
-    ],
-)
-def test_depth_rows_have_the_sizes_in_their_names(name: str, sizes: tuple[int, int, int]) -> None:
-    c = CATALOGUE[name].config(VOCAB, d_model=768, n_heads=12, n_layers=12)
-    assert (c.n_layers, c.d_ff, c.n_heads) == sizes
-    assert c.d_head == 64
 
 
 @pytest.mark.parametrize(
@@ -268,9 +246,6 @@ def test_unknown_names_and_sizes_are_named(plain_errors: None) -> None:
         row.changes["norm"] = RMSNorm  # type: ignore[index]
 
 
-# --- laws ---
-
-
 @each_language_model
 def test_laws_of_a_language_model(row: Variant) -> None:
     model = awake(row)
@@ -284,27 +259,6 @@ def test_laws_of_an_encoder_decoder(row: Variant) -> None:
     assert_language_model(model, TOKENS, model.encode(SOURCE, MASK), tolerance=1e-4)
 
 
-class Peeking(nn.Module):
-    """Attention to a text that has the later tokens in its earlier ones: what a causal mask is there to prevent."""
-
-    def __init__(self, attention: Any) -> None:
-        super().__init__()
-        self.attention = attention
-
-    def forward(self, x: Tensor, state: Any = None) -> tuple[Tensor, Any]:
-        return self.attention(x + x.mean(1, keepdim=True), state)
-
-
-@each_row
-def test_a_leaking_model_is_found(unchecked: None, row: Variant) -> None:
-    model = awake(row)
-    layers = model.layers if isinstance(model, TransformerLM) else model.decoder.layers
-    layers[0].attention = Peeking(layers[0].attention)
-    state = None if isinstance(model, TransformerLM) else model.encode(SOURCE, MASK)
-    with torch.no_grad(), pytest.raises(AssertionError, match="after a change at"):
-        assert_causal(model, TOKENS, state, tolerance=1e-4)
-
-
 @each_encoder_decoder
 def test_padding_of_the_source_changes_nothing(unchecked: None, row: Variant) -> None:
     model = awake(row)
@@ -315,21 +269,6 @@ def test_padding_of_the_source_changes_nothing(unchecked: None, row: Variant) ->
         seen, _ = model(TOKENS, model.encode(longer))
     assert_close(padded, alone, "logits of a padded source", 1e-4)
     assert (seen - alone).abs().max() > 1e-3, "without a mask the padding must be seen"
-
-
-# --- gradients and training ---
-
-
-@each_row_without_experts
-def test_every_parameter_gets_a_gradient(row: Variant) -> None:
-    """After one step: ReZero's and Fixup's branches are silent before, see below.
-
-    Of 32 experts few are asked: `test_variants_switch` has fewer of them.
-    """
-    model = build(row)
-    train(model, 1, 0.01)
-    model.zero_grad()
-    assert_every_parameter_gets_a_gradient(model, logits(model))
 
 
 @pytest.mark.parametrize(
@@ -357,9 +296,6 @@ def test_the_first_gradient_of_rezero_reaches_its_numbers_alone() -> None:
 def test_the_first_gradient_of_fixup_reaches_the_last_matrices() -> None:
     last = {"attention.output.weight", "feed_forward.outer.weight"}
     assert reached(build(CATALOGUE["Fixup"])) == {"embedding.weight"} | last
-
-
-# --- the parts ---
 
 
 @pytest.mark.parametrize("family", [TransformerLM, EncoderDecoder])
@@ -503,10 +439,3 @@ def test_embeddings_are_tied_as_the_row_says_and_stay_so(name: str, source: bool
         assert (softmax is decoder) is output
         assert torch.equal(encoder, decoder) is source
         assert torch.equal(softmax, decoder) is output
-
-
-def test_a_configuration_is_an_ordinary_one() -> None:
-    config = CATALOGUE["RMS Norm"].config(VOCAB, dropout=0.1, window=4, n_kv_heads=2)
-    assert isinstance(config, TransformerConfig)
-    assert (config.dropout, config.window, config.n_kv_heads, config.d_head) == (0.1, 4, 2, 16)
-    assert TransformerLM(config).layers[0].attention.window == 4

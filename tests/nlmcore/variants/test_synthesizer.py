@@ -40,9 +40,6 @@ def made(kind: Callable[..., nn.Module], **options: Any) -> Any:
     return stirred(kind(HEADS, WIDTH, LENGTH, **options))
 
 
-# --- scores ---
-
-
 def by_hand(part: Any, q: Tensor, h: int, t: int, s: int) -> float:
     """S_ts of head h by the equations, one number at a time; q (d_head,)."""
     hidden = [max(0.0, number) for number in q.tolist()]
@@ -99,9 +96,6 @@ def test_what_is_joined() -> None:
     assert_close(alpha(scores, dots), 0.75 * scores + 0.25 * dots, "three of four parts S")
 
 
-# --- the rows ---
-
-
 def mixed_by_hand(layer: Any, x: Tensor) -> Tensor:
     """A causal Synthesizer of one text x (time, d_model), by loops over heads and places."""
     heads, d = layer.n_heads, layer.d_head
@@ -145,20 +139,12 @@ def test_rows_have_the_matrices_that_they_use(name: str) -> None:
     assert (layer.n_heads, layer.d_head) == ((6, 4) if "Tay" in ROWS[name].paper else (4, 8))
 
 
-def test_narangs_heads_are_eight_of_128() -> None:
-    layer = build(ROWS["Synthesizer (dense)"], d_model=6, n_heads=12, d_head=64, n_layers=1).layers[0].attention
-    assert (layer.n_heads, layer.d_head) == (8, 128)
-
-
 def test_a_fixed_table_is_no_parameter_and_is_kept_with_the_model() -> None:
     model = build(ROWS["Synthesizer (random, fixed)"])
     assert not [name for name, _ in model.named_parameters() if "table" in name]
     assert "layers.0.attention.scores.table" in model.state_dict()
     tables = [layer.attention.scores.table for layer in model.layers]
     assert not torch.equal(*tables), "each layer has its own"
-
-
-# --- as part of a model ---
 
 
 @pytest.mark.parametrize("window", [2, 9])
