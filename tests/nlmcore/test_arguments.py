@@ -22,7 +22,7 @@ CHECKED = {
     **{"positions": 20, "recurrent": 19, "retrieval": 2, "scaling": 2, "seq2seq": 11, "tokens": 4, "tool": 5},
     **{"training": 16, "transfer": 5, "transformer": 8, "variants": 23, "vision": 12, "word2vec": 9},
 }
-"""How many functions and methods of a room read their annotations: with one less, a user would no longer hear
+"""How many functions and methods of a room read their annotations: at least. With one less, a user would no longer hear
 what does not fit."""
 
 
@@ -54,7 +54,7 @@ def ranges(annotation: Any) -> list[checks.Range]:
 @pytest.mark.parametrize("room", CHECKED)
 def test_what_a_signature_does_not_allow_is_refused_by_name(plain_errors: None, room: str) -> None:
     found = list(doors(room))
-    assert len(found) == CHECKED[room]
+    assert len(found) >= CHECKED[room], "a function no longer reads its annotations"
     for name, function in found:
         parameters = inspect.signature(function).parameters
         me = [MagicMock()] if next(iter(parameters)) in ("self", "cls") else []

@@ -57,12 +57,6 @@ def by_hand(model, tokens, ignore=None):
     return total, predicted
 
 
-def test_a_uniform_model_hesitates_between_all_words():
-    model = Bigram(torch.zeros(7, 7))
-    assert perplexity(model, random_tokens(3, 11, 7)) == pytest.approx(7)
-    assert bits_per_character(Bigram(torch.zeros(8, 8)), random_tokens(2, 6, 8), 10) == pytest.approx(3)
-
-
 def test_a_certain_model_does_not_hesitate():
     successor = torch.full((5, 5), -math.inf)
     successor[torch.arange(5), (torch.arange(5) + 1) % 5] = 0.0

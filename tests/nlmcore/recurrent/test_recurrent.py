@@ -126,18 +126,6 @@ def test_the_backward_direction_reads_from_the_end(name: str) -> None:
     assert_close(parts(last)[0][:, 1], parts(state)[0], "last state")
 
 
-@pytest.mark.parametrize("name", CELLS)
-def test_reading_in_pieces_is_reading_at_once(name: str) -> None:
-    network = Recurrent(name, INPUT, HIDDEN, n_layers=2)
-    x = torch.randn(BATCH, TIME, INPUT)
-    whole, end = network(x)
-    first, middle = network(x[:, :2])
-    second, finish = network(x[:, 2:], middle)
-    assert_close(torch.cat([first, second], dim=1), whole, "outputs")
-    for a, b in zip(parts(finish), parts(end), strict=True):
-        assert_close(a, b, "state")
-
-
 def test_replacing_a_cell_works() -> None:
     network = Recurrent("gru", INPUT, HIDDEN)
     other = CELLS["lstm"](INPUT, HIDDEN)

@@ -96,12 +96,6 @@ def test_ids_that_are_no_utf8_decode_to_replacement_characters():
     assert tokenizer.decode([*tokenizer.encode("a"), *broken]) == "a\ufffd"
 
 
-def test_special_tokens_are_text_unless_they_are_allowed():
-    tokenizer = BPETokenizer([])
-    assert len(tokenizer.encode("<eos>")) == 5
-    assert tokenizer.encode("<eos>", allow_special=True) == [2]
-
-
 @pytest.mark.parametrize("text", ["a" * 20_001, "ab" * 10_000, "".join(chr(97 + n * n % 26) for n in range(20_000))])
 def test_a_word_as_long_as_a_book_is_soon_done(text):
     tokenizer = BPETokenizer.train([text], 300)
@@ -157,9 +151,6 @@ def test_merges_may_be_given():
 def test_bad_vocab_size():
     for size in (258, 0, -1, 0x110001):
         with pytest.raises(ValueError, match=rf"vocab_size must be in \[259, 1114112\], got {size}"):
-            BPETokenizer.train("ab", size)
-    for size in (300.0, "300", True, None):
-        with pytest.raises(TypeError, match="vocab_size"):
             BPETokenizer.train("ab", size)
 
 

@@ -6,12 +6,11 @@ from functools import partial
 from typing import Any
 
 import pytest
-import torch.nn.functional as F
 from torch import nn
 
 from nlmcore.norms import RMSNorm
 from nlmcore.positions import Rotary, SinusoidalPositions
-from nlmcore.transformer import GatedFeedForward, TransformerConfig
+from nlmcore.transformer import TransformerConfig
 from nlmcore.transformer.config import PARTS
 from nlmcore.variants import CATALOGUE, Variant
 from nlmcore.variants.catalogue import POSITIONS
@@ -83,19 +82,7 @@ def test_it_prints_its_sizes_and_what_is_not_usual() -> None:
     assert repr(CONFIG) == (
         "TransformerConfig(vocab_size=11, d_model=12, n_heads=6, n_layers=2, max_length=9, d_ff=20)"
     )
-    other = dataclasses.replace(
-        CONFIG,
-        d_ff=None,
-        norm=RMSNorm,
-        norm_position="post",
-        feed_forward=partial(GatedFeedForward, activation=F.silu, bias=False),
-        attention_positions=Rotary,
-    )
-    assert repr(other) == (
-        "TransformerConfig(vocab_size=11, d_model=12, n_heads=6, n_layers=2, max_length=9, norm_position='post',"
-        " attention_positions=Rotary, feed_forward=partial(GatedFeedForward, activation=silu, bias=False),"
-        " norm=RMSNorm)"
-    )
+    assert repr(dataclasses.replace(CONFIG, norm=RMSNorm)) == repr(CONFIG).replace(")", ", norm=RMSNorm)")
 
 
 @pytest.mark.parametrize("name", CHANGES)
