@@ -127,6 +127,7 @@ def test_spans_of_t5() -> None:
     ("call", "error", "words"),
     [
         (lambda: hide_tokens(TOKENS, 11, 11), ValueError, r"hidden_id must lie in \[0, 11\), got 11"),
+        (lambda: hide_tokens(TOKENS, 1, 11, share=1.1), ValueError, "share must lie"),
         (lambda: hide_tokens(TOKENS, 1, 5), ValueError, r"\[0, 5\)"),
         (lambda: hide_tokens(TOKENS, 1, 11, REAL[:1]), ValueError, r"tokens' shape \(3, 7\), got \(1, 7\)"),
         (lambda: causal(TOKENS[:, :1]), ValueError, "a token to read and one to predict"),

@@ -146,6 +146,8 @@ def test_dropout_acts_in_training_only() -> None:
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
+        (lambda: dot_score(draw(5), draw(2, 6, 5)), ValueError, "same leading axes"),
+        (lambda: attend(draw(2, 3, 6), draw(1, 6, 5)), ValueError, "same leading axes"),
         (lambda: MultiHeadAttention(8, 2)(draw(2, 3, 8), draw(2, 0, 8)), ValueError, "at least one position"),
         (lambda: causal_mask(1.5), TypeError, "n must be an integer, got float 1.5"),
         (lambda: padding_mask([1, 2]), TypeError, "lengths must be"),

@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from nlmcore.convolutional import ConvEncoder, ConvSeq2Seq, ConvSeq2SeqState
+from nlmcore.convolutional import ConvEncoder, ConvSeq2Seq, ConvSeq2SeqState, MultiStepAttention
 from nlmcore.inspect import capture
 from nlmcore.language_model import select
 from tests.laws import assert_close, assert_every_parameter_gets_a_gradient, assert_language_model
@@ -157,6 +157,12 @@ def test_bad_input() -> None:
     for bad in (None, SOURCE, model.encode(SOURCE[:2])):
         with pytest.raises((ValueError, TypeError), match="state"):
             model(TARGET, bad)
+
+
+def test_attention_refuses_another_batch() -> None:
+    query, key, mask = torch.zeros(1, 3, 4), torch.zeros(2, 5, 4), torch.ones(2, 5, dtype=torch.bool)
+    with pytest.raises(ValueError, match=r"keys, values and mask must have one row per text, got \[1, 1, 2, 2, 2\]"):
+        MultiStepAttention(4)(query, query, key, key, mask)
 
 
 def test_states_of_another_model_are_refused() -> None:

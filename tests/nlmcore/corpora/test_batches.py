@@ -99,6 +99,8 @@ def test_passages_keep_every_word_and_the_label():
 
 def test_bad_input():
     tokens = torch.arange(20)
+    with pytest.raises(TypeError, match="tokens"):
+        StreamBatches(torch.rand(20), 2, 3)
     for bad in (tokens[None], tokens[:2], tokens[:0]):
         with pytest.raises(ValueError, match="tokens must be one row of at least 3"):
             StreamBatches(bad, 2, 3)

@@ -85,6 +85,8 @@ def test_bad_input():
         corpus_bleu("a b", ["a b"])
     with pytest.raises(TypeError, match="references"):
         corpus_bleu(["a b"], "a b")
+    with pytest.raises(TypeError, match="hypotheses"):
+        corpus_bleu([1], ["a"])
     with pytest.raises(ValueError, match="hypotheses must hold at least one"):
         corpus_bleu([], [])
     with pytest.raises(ValueError, match="got 2 references, 1 hypotheses"):

@@ -90,6 +90,7 @@ def test_sequences_do_not_cross() -> None:
         ("weights", (2, V, "interpolation"), {"weights": [0.5, 0.6]}),
         ("weights", (2, V, "interpolation"), {"weights": [1.5, -0.5]}),
         ("weights", (2, V, "interpolation"), {"weights": [1.0]}),
+        ("weights", (2, V, "interpolation"), {"weights": 0.5}),
         ("weights", (2, V, "interpolation"), {"weights": [0.2, 0.3, 0.5], "base": "unigram"}),
     ],
 )
@@ -105,6 +106,7 @@ def test_bad_settings_are_named(message: str, arguments: tuple, options: dict) -
         ("at least one token", torch.tensor([], dtype=torch.long)),
         (r"tokens\[1\].*empty sequence", [[1, 2], [], [3]]),
         ("integer ids, got float", [1.0, 2.0]),
+        ("integer ids, got float", torch.rand(4)),
         ("integer ids, got bool", torch.tensor([True, False])),
         ("integer ids", ["a", "b"]),
         ("tokens must be.*mixed", [1, [2]]),

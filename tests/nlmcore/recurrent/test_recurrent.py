@@ -218,6 +218,8 @@ def test_bad_input_is_refused() -> None:
         network(x, zeros)
     with pytest.raises(ValueError, match=r"c of the state.*\(4, 1, 7\)"):
         network(x, LSTMState(zeros, zeros[1:]))
+    with pytest.raises(TypeError, match=r"c of the state must be torch\.float32.*float64"):
+        network(x, LSTMState(zeros, zeros.double()))
     with pytest.raises(TypeError, match=r"mask.*boolean.*float32"):
         network(x, mask=torch.ones(BATCH, TIME))
     with pytest.raises(ValueError, match=r"mask.*time = 6.*\(4, 5\)"):

@@ -10,7 +10,7 @@ from nlmcore.attention import additive_score, attend, bilinear_score, dot_score
 from nlmcore.diagnostics import gate_activations
 from nlmcore.inspect import capture
 from nlmcore.recurrent import LSTMState
-from nlmcore.seq2seq import SCORES, Seq2Seq
+from nlmcore.seq2seq import SCORES, Attention, Seq2Seq
 from tests.laws import assert_close, assert_every_parameter_gets_a_gradient, assert_language_model
 
 BATCH, SOURCE, TIME, EMBEDDING, HIDDEN, SOURCE_VOCAB, VOCAB = 3, 7, 5, 4, 6, 13, 11
@@ -272,6 +272,11 @@ def test_bad_input_is_refused() -> None:
         model.encode(source, mask.float())
     with pytest.raises(ValueError, match=r"mask.*source = 7.*\(3, 6\)"):
         model.encode(source, mask[:, 1:])
+
+
+def test_attention_refuses_another_batch() -> None:
+    with pytest.raises((ValueError, TypeError), match="batch"):
+        Attention(SCORES["dot"](4))(torch.zeros(1, 4), torch.zeros(2, 3, 4), torch.zeros(2, 3, 4), None)
 
 
 @pytest.mark.parametrize("options", VARIANTS, ids=str)

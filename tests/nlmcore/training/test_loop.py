@@ -190,6 +190,9 @@ def test_a_loss_that_is_not_finite_stops_before_the_update(tmp_path) -> None:
     [
         ({}, "steps"),
         ({"steps": 0}, "steps"),
+        ({"steps": 1, "clip_norm": 0}, "clip_norm"),
+        ({"steps": 1, "checkpoint": 5}, "checkpoint"),
+        ({"steps": 1, "validation": 3}, "validation"),
         ({"steps": 1, "evaluate_every": 2}, "validation"),
         ({"steps": 1, "resume": True}, "checkpoint"),
         ({"steps": 1, "checkpoint_every": 5}, "checkpoint"),

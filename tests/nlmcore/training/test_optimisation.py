@@ -29,6 +29,8 @@ def test_clipping_by_hand() -> None:
     assert parameters[0].grad.tolist() == pytest.approx([1.5, 0.0])
     assert clip_gradients(parameters_with(None), 1.0) == 0.0
     assert clip_gradients(parameters_with([0.0]), 1) == 0.0
+    with pytest.raises(ValueError, match="max_norm must be greater than 0, got 0"):
+        clip_gradients(parameters, 0)
 
 
 @settings(deadline=None, max_examples=30)

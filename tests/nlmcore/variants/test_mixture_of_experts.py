@@ -84,6 +84,8 @@ def test_a_mixture_can_be_copied_and_stored_in_the_middle_of_training() -> None:
 def test_bad_numbers_of_experts_are_named(plain_errors: None) -> None:
     with pytest.raises(ValueError, match="k=3, n_experts=2"):
         MixtureOfExperts(6, 7, 2, 3)
+    with pytest.raises(ValueError, match="factor must be above 0, got 0"):
+        Capacity(0)
     assert balance_loss(nn.Linear(2, 2)).item() == 0.0
     with pytest.raises(TypeError, match="feed_forward is a MixtureOfExperts, got FeedForward"):
         TransformerLM(replace(vanilla(VOCAB, **SIZES), share=share_all_but_norms))

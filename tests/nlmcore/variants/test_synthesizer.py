@@ -192,5 +192,7 @@ def test_what_does_not_fit_is_named(plain_errors: None) -> None:
         TransformerEncoder(row.config(VOCAB, **SIZES))(long)
     with pytest.raises(ValueError, match="n_kv_heads must be None: every head has values of its own, got 2"):
         build(row, n_kv_heads=2)
+    with pytest.raises(TypeError, match="KeyValueCache of an earlier call, got tuple"):
+        model.layers[0].attention(normal(1, 2, 20), (1, 2))
     with pytest.raises(TypeError, match="a bias of the scores alone, like RelativeBias, got Rotary"):
         TransformerLM(replace(row.config(VOCAB, **SIZES), attention_positions=Rotary, share=lambda stack: None))
