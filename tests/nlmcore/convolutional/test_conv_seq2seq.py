@@ -115,6 +115,19 @@ def test_attention_of_every_layer_can_be_captured() -> None:
     assert all(layer.attention.recorder is None for layer in model.layers)
 
 
+def test_the_whole_source_is_seen_by_every_prediction_and_a_window_of_the_target() -> None:
+    model = conv_seq2seq().double()
+    seen: list[Tensor] = []
+    for table in (model.encoder.embedding, model.embedding):
+        table.register_forward_hook(lambda *args: seen.append(args[2]) or args[2].retain_grad())
+    logits, _ = model(TARGET[:1], model.encode(SOURCE[:1]))
+    logits[0, -1].sum().backward()
+    source, target = (x.grad.abs().sum(dim=-1)[0] > 0 for x in seen)
+    assert source.all()
+    assert model.receptive_field() == 7
+    assert target.tolist() == [False] + [True] * 7
+
+
 @torch.no_grad()
 def test_rows_at_different_lengths_go_on_together() -> None:
     """A beam may hold texts of different lengths: the positions are each row's own."""
