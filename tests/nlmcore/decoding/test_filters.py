@@ -101,6 +101,14 @@ def test_ties_go_to_the_lower_id() -> None:
     assert kept(keep_typical(equal, 0.4)) == [0, 1]
 
 
+def test_impossible_tokens_stay_impossible() -> None:
+    logits = torch.tensor([[-math.inf, 0.0, 1.0, -math.inf, 0.5]])
+    for options in ({"top_k": 4}, {"top_p": 0.99}, {"min_p": 0.01}, {"typical_p": 0.99}, {"temperature": 3.0}, {}):
+        got = reshape(logits, **options)
+        assert not got.isnan().any()
+        assert kept(got) == [1, 2, 4]
+
+
 def test_leading_dimensions_are_kept() -> None:
     logits = torch.randn(2, 3, 7, generator=torch.Generator().manual_seed(0))
     got = reshape(logits, top_p=0.7)

@@ -1,3 +1,4 @@
+import math
 from itertools import zip_longest
 
 import pytest
@@ -78,6 +79,12 @@ def test_perfect_and_hopeless():
     assert corpus_bleu(["a b c d e"], ["a b c d e"]) == pytest.approx(100)
     assert corpus_bleu(["x y z w"], ["a b c d"]) == 0
     assert corpus_bleu([""], ["a"]) == 0
+
+
+def test_the_equation_on_a_case_worked_by_hand():
+    # 5 of 6 unigrams, 3 of 5 bigrams, 2 of 4 trigrams; c = 6, r = 8.
+    expected = 100 * math.exp(1 - 8 / 6) * (5 / 6 * 3 / 5 * 2 / 4) ** (1 / 3)
+    assert corpus_bleu(["a b c d x f"], ["a b c d e f g h"], max_order=3) == pytest.approx(expected)
 
 
 def test_bad_input():
