@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nlmcore.decoding import Hypothesis, beam_search, diverse_beam_search, exhaustive_search, greedy
+from nlmcore.decoding.beams import Complete
 from nlmcore.tokens import CharTokenizer
 from tests.nlmcore.decoding.models import (
     EOS,
@@ -101,6 +102,26 @@ def test_stopping_early_loses_nothing(seed: int, eos: int, penalty: float, beam_
         by_hand = text_log_probs(model, prompt[0], hypothesis.tokens)
         assert hypothesis.log_prob == pytest.approx(math.fsum(by_hand), abs=1e-5)
         assert hypothesis.score == pytest.approx(naive_score(by_hand, penalty), abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("penalty", "log_prob", "length", "reachable"),
+    [
+        # The worst of the best scores -2 / 2 ** penalty. An open text at length 3 may end at 4 ... 10.
+        (0.0, -1.9, 3, True),
+        (0.0, -2.1, 3, False),
+        (1.0, -9.9, 3, True),  # -9.9 / 10 > -1, if nothing more is lost
+        (1.0, -10.1, 3, False),
+        (-1.0, -0.9, 3, True),  # longer is worse: at best -0.9 * 4 > -4
+        (-1.0, -1.1, 3, False),
+    ],
+)
+def test_the_bound_by_hand(penalty: float, log_prob: float, length: int, reachable: bool) -> None:
+    pool = Complete(2, penalty, max_length=10)
+    pool.add([5, 2], -1.0)
+    assert pool.can_be_reached_from(-1000.0, length)  # there is still a place
+    pool.add([6, 2], -2.0)
+    assert pool.can_be_reached_from(log_prob, length) is reachable
 
 
 def test_the_search_stops_once_nothing_can_win() -> None:
