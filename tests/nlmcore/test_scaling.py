@@ -89,29 +89,6 @@ def test_the_objective_is_the_sum_of_hubers() -> None:
             assert float(got[row]) == pytest.approx(total / delta)
 
 
-@pytest.mark.parametrize("form", [FLOOR, HOFFMANN])
-def test_no_other_search_finds_a_better_fit(form: tuple[str, ...]) -> None:
-    """Random steps that shrink: slow, and without a gradient. A fit with a large δ is least squares in ln L."""
-    losses, N, D = simulated(FORMS[form], form, 0.01, 5)
-    y, n = losses.log(), N.log() - N.log().mean()
-    d = torch.zeros_like(n) if D is None else D.log() - D.log().mean()
-    runs, once = torch.stack([y, n, d]), torch.ones(1, 40, dtype=torch.float64)
-    for delta in (1e-3, 1.0):
-        law = fit_law(losses, N, D, form, samples=1, delta=delta).law
-        logs = {"E": math.log(law.E), "A": math.log(law.A) - law.alpha * float(N.log().mean())}
-        logs |= {} if D is None else {"B": math.log(law.B) - law.beta * float(D.log().mean())}
-        ours = torch.tensor([[logs.get(name, getattr(law, name)) for name in form]], dtype=torch.float64)
-        value = best = float(objective(ours, form, runs, once, delta))
-        at, generator = ours, drawn(7)
-        for step in range(120):
-            size = 0.3 * 0.9**step
-            tried = at + size * torch.randn(400, len(form), generator=generator, dtype=torch.float64)
-            values = objective(tried, form, runs, once, delta)
-            if values.min() < best:
-                best, at = float(values.min()), tried[values.argmin()][None]
-        assert value <= best * 1.0005, delta
-
-
 def test_a_power_law_fitted_by_squares_is_the_regression_line() -> None:
     losses, N, _ = simulated(FORMS[POWER], POWER, 0.02, 8, 12)
     law = fit_law(losses, N, form=POWER, samples=1, delta=10.0).law

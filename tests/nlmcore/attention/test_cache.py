@@ -13,7 +13,7 @@ from nlmcore.attention import CausalAttention, KeyValueCache
 from nlmcore.inspect import capture
 from nlmcore.language_model import select
 from nlmcore.positions import RelativeBias
-from nlmcore.transformer import EncoderDecoder, TransformerLM
+from nlmcore.transformer import TransformerLM
 from tests.laws import assert_close
 from tests.transformer_grid import CONFIG, TOKENS, TOLERANCE, lively
 
@@ -31,8 +31,6 @@ def begun(time: int, batch: int = 4, window: int | None = None) -> KeyValueCache
     with torch.no_grad():
         return KeyValueCache.start(*draw(batch, time, 1), window)
 
-
-# --- against concatenation ------------------------------------------------------------------------------
 
 step = st.tuples(
     st.integers(0, 100),  # which of the states so far is read on from
@@ -73,9 +71,6 @@ def test_every_state_of_every_branch_holds_what_was_read(
         assert cache.length == n
         for kept, whole in zip((cache.keys, cache.values), (keys, values), strict=True):
             assert torch.equal(kept, whole[:, :, keys.shape[2] - n :])
-
-
-# --- gradients and inference mode -----------------------------------------------------------------------
 
 
 def test_gradients_flow_through_a_state_to_all_that_it_was_made_of() -> None:
@@ -129,20 +124,6 @@ def test_a_state_of_inference_mode_can_be_read_on_from_elsewhere() -> None:
         assert_close(model(TOKENS[:, 4:], new)[0][:, 1:], model(TOKENS[:, 4:], new)[0][:, 1:], "and back", TOLERANCE)
 
 
-def test_a_state_of_training_can_be_read_on_from_without_gradients() -> None:
-    model = lively(TransformerLM(CONFIG))
-    whole, _ = model(TOKENS)
-    _, state = model(TOKENS[:, :4])
-    with torch.no_grad():
-        for t in range(4, 7):
-            logits, state = model(TOKENS[:, t : t + 1], state)
-            assert_close(logits, whole[:, t : t + 1], f"token {t}", TOLERANCE)
-            assert not state.layers[0].keys.requires_grad
-
-
-# --- what is refused ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("shape", "dtype", "error", "words"),
     [
@@ -167,27 +148,3 @@ def test_values_of_another_shape_are_not_broadcast(plain_errors: None, shape: tu
         with torch.no_grad(), pytest.raises(ValueError, match="one shape") as raised:
             call(keys, values)
         assert str(shape) in str(raised.value)
-
-
-# --- being looked at ------------------------------------------------------------------------------------
-
-
-def test_a_state_prints_its_shape_and_compares_as_itself() -> None:
-    cache = begun(5)
-    assert repr(cache) == "KeyValueCache(batch=4, kv_head=2, d_head=3, positions 0 to 4)"
-    assert repr(begun(20, window=3)) == "KeyValueCache(batch=4, kv_head=2, d_head=3, positions 18 to 19)"
-    model = EncoderDecoder(CONFIG)
-    for state in (cache, model(TOKENS, model.encode(TOKENS))[1], TransformerLM(CONFIG)(TOKENS)[1]):
-        assert len(repr(state)) < 600
-        assert state == state
-        assert state != select(state, torch.tensor([1, 0, 2]))
-
-
-def test_an_encoder_decoder_keeps_one_memory_of_its_source() -> None:
-    model = lively(EncoderDecoder(CONFIG))
-    with torch.no_grad():
-        state = model.encode(TOKENS)
-        places = [memory.keys.data_ptr() for memory in state.memories]
-        for t in range(7):
-            _, state = model(TOKENS[:, t : t + 1], state)
-    assert [memory.keys.data_ptr() for memory in state.memories] == places

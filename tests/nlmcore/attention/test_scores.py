@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch import Tensor, nn
+from torch import Tensor
 
 from nlmcore.attention import (
     MultiHeadAttention,
@@ -20,15 +20,11 @@ from nlmcore.attention import (
     padding_mask,
     scaled_dot_product_attention,
 )
-from nlmcore.inspect import capture
-from tests.laws import assert_close, assert_every_parameter_gets_a_gradient
+from tests.laws import assert_close
 
 
 def draw(*shape: int, seed: int = 0) -> Tensor:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed + sum(shape)))
-
-
-# --- scores -------------------------------------------------------------------------------------------
 
 
 def naive(score, query: Tensor, keys: Tensor) -> Tensor:
@@ -65,34 +61,6 @@ def test_scores_follow_their_definition(ours, theirs, d_query: int) -> None:
     assert_close(ours(queries[:, 0], keys), expected[:, 0], "one query per row")
     assert_close(ours(queries[0, 0], keys[0]), expected[0, 0], "one query, no batch")
     assert_close(ours(queries[0], keys[0]), expected[0], "many queries, no batch")
-
-
-def test_scores_say_what_does_not_fit(plain_errors: None) -> None:
-    with pytest.raises(
-        ValueError, match=r"keys must have shape \(\*batch, key, d\) with d = 4 as in query, got \(5, 6\)"
-    ):
-        dot_score(draw(4), draw(5, 6))
-    with pytest.raises(
-        ValueError, match=r"W must have shape \(d_query, d_key\) with d_query = 4 as in query, got \(6, 4\)"
-    ):
-        bilinear_score(draw(4), draw(5, 6), W.T)
-    with pytest.raises(ValueError, match="W_key must have shape"):
-        additive_score(draw(4), draw(5, 6), W_query, W_query, v)
-    with pytest.raises(ValueError, match="keys"):
-        dot_score(draw(4), draw(4))
-
-
-# --- attend -------------------------------------------------------------------------------------------
-
-
-def test_the_worked_scores_of_the_lecture() -> None:
-    """1.5, 0.9, 0.3, −0.5 -> e^s / Σ e^s by hand."""
-    scores = [1.5, 0.9, 0.3, -0.5]
-    by_hand = [math.exp(s) / sum(map(math.exp, scores)) for s in scores]
-    context, weights = attend(torch.tensor(scores), torch.eye(4))
-    assert weights.tolist() == pytest.approx(by_hand)
-    assert context.tolist() == pytest.approx(by_hand)
-    assert [round(w, 2) for w in by_hand] == [0.5, 0.28, 0.15, 0.07]
 
 
 @settings(max_examples=50, deadline=None)
@@ -136,26 +104,10 @@ def test_scores_of_minus_infinity_count_as_masked() -> None:
 
 
 def test_attend_says_what_does_not_fit(plain_errors: None) -> None:
-    with pytest.raises(ValueError, match=r"values must have shape \(\*batch, key, d_value\) with key = "):
-        attend(draw(3, 4), draw(3, 5, 2))
-    with pytest.raises(TypeError, match="boolean"):
-        attend(draw(3, 4), draw(3, 4, 2), torch.ones(3, 4))
     with pytest.raises(ValueError, match="broadcast"):
         attend(draw(3, 4), draw(3, 4, 2), torch.ones(2, 4, dtype=torch.bool))
     with pytest.raises(ValueError, match="broadcast"):  # would silently widen the scores
         attend(draw(3, 4), draw(3, 4, 2), torch.ones(5, 3, 4, dtype=torch.bool))
-
-
-# --- scaled dot product ---------------------------------------------------------------------------------
-
-
-def test_112_and_96() -> None:
-    """The worked numbers: scores 112 and 96, √64 = 8, so 14 and 12, so 0.88 and 0.12."""
-    q, k = torch.zeros(1, 64), torch.zeros(2, 64)
-    q[0, 0], k[0, 0], k[1, 0] = 16.0, 7.0, 6.0
-    assert dot_score(q, k).tolist() == [[112.0, 96.0]]
-    _, weights = scaled_dot_product_attention(q, k, k)
-    assert [round(w, 2) for w in weights[0].tolist()] == [0.88, 0.12]
 
 
 @pytest.mark.parametrize("shape", [(), (3,), (2, 5)])
@@ -166,15 +118,6 @@ def test_it_agrees_with_pytorch(shape: tuple[int, ...], masked: bool) -> None:
     output, weights = scaled_dot_product_attention(q, k, values, mask)
     assert_close(output, F.scaled_dot_product_attention(q, k, values, mask), "output")
     assert weights.shape == (*shape, 4, 7)
-
-
-def test_it_computes_in_the_dtype_it_is_given() -> None:
-    q = draw(2, 3, 4).double()
-    output, weights = scaled_dot_product_attention(q, q, q)
-    assert output.dtype == weights.dtype == torch.float64
-
-
-# --- masks ----------------------------------------------------------------------------------------------
 
 
 def test_causal_mask() -> None:
@@ -193,78 +136,6 @@ def test_padding_mask(plain_errors: None) -> None:
         padding_mask(torch.tensor([1.5]))
 
 
-# --- many heads -----------------------------------------------------------------------------------------
-
-
-def test_multi_head_attention_agrees_with_pytorch() -> None:
-    ours, theirs = MultiHeadAttention(12, 3), nn.MultiheadAttention(12, 3, batch_first=True)
-    with torch.no_grad():
-        theirs.in_proj_weight.copy_(torch.cat([ours.query.weight, ours.key.weight, ours.value.weight]))
-        theirs.in_proj_bias.copy_(draw(36))
-        for part, bias in zip((ours.query, ours.key, ours.value), theirs.in_proj_bias.chunk(3), strict=True):
-            part.bias.copy_(bias)
-        theirs.out_proj.weight.copy_(ours.output.weight)
-        theirs.out_proj.bias.copy_(ours.output.bias)
-    query, source = draw(2, 5, 12), draw(2, 7, 12)
-    mask = padding_mask(torch.tensor([7, 4]))
-    expected, expected_weights = theirs(
-        query, source, source, key_padding_mask=~mask, average_attn_weights=False
-    )  # inverted: theirs is True = ignore
-    assert_close(ours(query, source, mask[:, None, None, :]), expected, "fused kernel")
-    with capture(ours) as tape:
-        assert_close(ours(query, source, mask[:, None, None, :]), expected, "explicit weights")
-    assert_close(tape[""], expected_weights, "weights")
-
-
-@pytest.mark.parametrize("n_kv_heads", [1, 2, 6])
-@pytest.mark.parametrize("causal", [False, True])
-def test_fused_and_explicit_give_the_same_numbers(n_kv_heads: int, causal: bool) -> None:
-    attention, x = MultiHeadAttention(24, 6, n_kv_heads), draw(2, 5, 24)
-    mask = causal_mask(5) if causal else padding_mask(torch.tensor([5, 0]))[:, None, None, :]
-    fused = attention(x, mask=mask)
-    with capture(attention) as tape:
-        explicit = attention(x, mask=mask)
-    assert_close(fused, explicit, "fused against explicit (row 1 has nothing to attend to)")
-    assert tape[""].shape == (2, 6, 5, 5)
-    assert torch.isfinite(fused).all()
-
-
-def test_all_heads_of_keys_and_values_is_plain_multi_head() -> None:
-    torch.manual_seed(3)
-    full = MultiHeadAttention(12, 4)
-    torch.manual_seed(3)
-    grouped = MultiHeadAttention(12, 4, n_kv_heads=4)
-    x = draw(2, 3, 12)
-    assert torch.equal(full(x), grouped(x))
-
-
-def test_attention_without_positions_does_not_see_order() -> None:
-    attention, x = MultiHeadAttention(12, 4), draw(2, 5, 12)
-    order = torch.tensor([3, 0, 4, 1, 2])
-    assert_close(attention(x[:, order]), attention(x)[:, order], "permuted in, permuted out")
-
-
-def test_a_causal_mask_hides_the_future() -> None:
-    attention, x = MultiHeadAttention(12, 4), draw(2, 5, 12)
-    changed = x.clone()
-    changed[:, 3:] += 1.0
-    before, after = attention(x, mask=causal_mask(5)), attention(changed, mask=causal_mask(5))
-    assert_close(after[:, :3], before[:, :3], "the past")
-    assert (after[:, 3:] - before[:, 3:]).abs().max() > 0.01
-    leaking = attention(changed) - attention(x)
-    assert leaking[:, :3].abs().max() > 0.01, "the control without a mask must leak"
-
-
-@pytest.mark.parametrize("explicit", [False, True])
-def test_every_parameter_gets_a_gradient(explicit: bool) -> None:
-    attention = MultiHeadAttention(12, 4, 2)
-    if explicit:
-        attention.recorder = lambda weights: None
-    # A key bias shifts a row of scores by a constant, which softmax ignores: its gradient is zero by nature.
-    attention.projection.bias.requires_grad_(False)
-    assert_every_parameter_gets_a_gradient(attention, attention(draw(2, 5, 12)))
-
-
 def test_dropout_acts_in_training_only() -> None:
     attention, x = MultiHeadAttention(12, 4, dropout=0.5), draw(2, 5, 12)
     assert not torch.equal(attention(x), attention(x))
@@ -276,34 +147,8 @@ def test_dropout_acts_in_training_only() -> None:
     ("call", "error", "words"),
     [
         (lambda: dot_score(draw(5), draw(2, 6, 5)), ValueError, "same leading axes"),
-        (lambda: dot_score(draw(2, 3, 5), draw(1, 6, 5)), ValueError, "same leading axes"),
-        (lambda: dot_score(draw(3, 5).double(), draw(6, 5)), TypeError, "keys must have the dtype of query"),
-        (lambda: dot_score([1.0], draw(6, 5)), TypeError, "query must be a tensor, got list"),
-        (lambda: dot_score(draw(5), torch.ones(6, 5, dtype=torch.long)), TypeError, "keys must hold floating-point"),
         (lambda: attend(draw(2, 3, 6), draw(1, 6, 5)), ValueError, "same leading axes"),
-        (lambda: attend(draw(1, 3, 6), draw(2, 6, 5)), ValueError, "same leading axes"),
-        (lambda: attend(None, draw(6, 5)), TypeError, "scores must be a tensor"),
-        (lambda: attend(draw(3, 6), draw(6, 5), [[True]]), TypeError, "mask must be a tensor, got list"),
-        (
-            lambda: scaled_dot_product_attention(draw(2, 3, 4), draw(1, 6, 4), draw(2, 6, 4)),
-            ValueError,
-            "k must have shape",
-        ),
-        (
-            lambda: scaled_dot_product_attention(draw(2, 3, 4), draw(2, 6, 4), draw(1, 6, 4)),
-            ValueError,
-            "v must have shape",
-        ),
-        (
-            lambda: MultiHeadAttention(8, 2)(draw(2, 3, 8), draw(1, 3, 8)),
-            ValueError,
-            "batch = 2 as in query",
-        ),
-        (lambda: MultiHeadAttention(8, 2)(draw(2, 8)), ValueError, "query must have shape"),
-        (lambda: MultiHeadAttention(8, 2)(draw(2, 3, 7)), ValueError, "d_model = 8"),
         (lambda: MultiHeadAttention(8, 2)(draw(2, 3, 8), draw(2, 0, 8)), ValueError, "at least one position"),
-        (lambda: MultiHeadAttention(8, 2.0), TypeError, "n_heads must be an integer"),
-        (lambda: MultiHeadAttention(8, 2, dropout="a"), TypeError, "dropout must be a number"),
         (lambda: causal_mask(1.5), TypeError, "n must be an integer, got float 1.5"),
         (lambda: padding_mask([1, 2]), TypeError, "lengths must be"),
         (lambda: padding_mask(torch.tensor([], dtype=torch.long)), ValueError, "at least one length"),

@@ -14,8 +14,6 @@ from hypothesis import strategies as st
 
 from nlmcore.autodiff import Multiply, Sigmoid, Value, check_gradient, numerical_gradient
 
-# --- Random expressions, the same in both worlds -----------------------------------------------------------
-
 UNARY: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "neg": (operator.neg, operator.neg),
     "tanh": (lambda v: v.tanh(), torch.tanh),
@@ -79,11 +77,6 @@ def test_each_operation_alone_against_difference_quotients(name: str) -> None:
         assert check_gradient(UNARY[name][0], [x]).error < 1e-8
 
 
-@pytest.mark.parametrize("name", sorted(BINARY))
-def test_each_pair_against_difference_quotients(name: str) -> None:
-    assert check_gradient(BINARY[name], [-0.7, 1.3]).error < 1e-8
-
-
 def test_a_wrong_gradient_is_found() -> None:
     def forgets_the_inner_derivative(x: Value) -> Value:
         return Value.of("sin 2x", "sin 2{}", math.sin(2 * x.data), (x, math.cos(2 * x.data)))
@@ -91,52 +84,6 @@ def test_a_wrong_gradient_is_found() -> None:
     checked = check_gradient(forgets_the_inner_derivative, [0.3])
     assert checked.error > 0.4
     assert checked.numerical[0] == pytest.approx(2 * checked.backward[0], rel=1e-8)
-
-
-# --- The lecture's circuits ----------------------------------------------------------------------------------
-
-
-def test_the_circuit_on_the_board() -> None:
-    x, y, z = Value(-2, "x"), Value(5, "y"), Value(-4, "z")
-    q = x + y
-    f = q * z
-    f.backward()
-    assert (q.data, f.data) == (3, -12)
-    assert (f.grad, z.grad, q.grad, x.grad, y.grad) == (1, 3, -4, -4, -4)
-
-
-@pytest.mark.parametrize("one_node", [True, False])
-def test_the_logistic_neuron(one_node: bool) -> None:
-    w = [Value(2), Value(-3), Value(-3)]
-    x = [Value(-1), Value(-2)]
-    s = w[0] * x[0] + w[1] * x[1] + w[2]
-    f = s.sigmoid() if one_node else 1 / (1 + (-s).exp())
-    f.backward()
-    assert round(f.data, 2) == 0.73
-    assert s.grad == pytest.approx((1 - f.data) * f.data)
-    assert [round(v.grad, 1) for v in (*w, *x)] == [-0.2, -0.4, 0.2, 0.4, -0.6]
-    assert [round(v.grad, 2) for v in (*w, *x)] == [-0.20, -0.39, 0.20, 0.39, -0.59]
-
-
-def test_the_composed_neuron_has_the_boards_nodes() -> None:
-    """From the right: 1/x, +1, exp, ×-1, with the gradients 1, −0.53, −0.53, −0.20, 0.20 before them."""
-    s = Value(1.0)
-    f = 1 / (1 + (-s).exp())
-    f.backward()
-    nodes = f.graph().nodes
-    assert [node.op for node in nodes] == ["", "×-1", "exp", "+1", "1/x"]
-    assert [round(node.value, 2) for node in nodes] == [1, -1, 0.37, 1.37, 0.73]
-    assert [round(node.grad, 2) for node in nodes] == [0.20, -0.20, -0.53, -0.53, 1]
-
-
-# --- The backward pass ---------------------------------------------------------------------------------------
-
-
-def test_a_value_used_again_adds_up_its_gradients() -> None:
-    x = Value(3.0)
-    y = x * x + x  # 2x + 1
-    y.backward()
-    assert x.grad == 7
 
 
 def test_a_second_backward_adds_the_same_once_more() -> None:
@@ -181,9 +128,6 @@ def test_each_node_is_visited_once() -> None:
     y.backward()
     assert x.grad == 2.0**200
     assert len(y.forward_order()) == 201
-
-
-# --- Where floats end ------------------------------------------------------------------------------------------
 
 
 def test_one_node_is_stable_where_the_composed_sigmoid_is_not() -> None:
@@ -254,9 +198,6 @@ def test_numerical_gradient_refuses_a_step_of_nothing() -> None:
     assert numerical_gradient(lambda x, y: x * x * y, [3.0, 2.0]) == pytest.approx((12, 9))
     with pytest.raises(ValueError, match="step"):
         numerical_gradient(lambda x: x, [1.0], step=0)
-
-
-# --- The same for tensors ------------------------------------------------------------------------------------
 
 
 def test_functions_written_by_hand() -> None:

@@ -66,33 +66,9 @@ def test_a_text_without_a_token_reads_as_nothing() -> None:
     assert_close(logits[[0, 2]], model(TOKENS, MASK)[[0, 2]], "the others")
 
 
-@torch.no_grad()
-def test_the_inside_of_a_long_text_is_a_plain_convolution() -> None:
-    model = text_cnn(widths=(3,))
-    x = model.embedding(TOKENS).mT
-    plain = F.relu(F.conv1d(x, model.filters[0].weight, model.filters[0].bias)).amax(dim=-1)
-    assert (model.features(TOKENS, torch.ones_like(MASK)) >= plain - 1e-6).all()
-
-
-@torch.no_grad()
-def test_where_a_phrase_stands_does_not_matter() -> None:
-    model = text_cnn(widths=(1, 2))
-    early, late, other = torch.tensor([[5, 3, 8, 5, 5, 5]]), torch.tensor([[5, 5, 5, 3, 8, 5]]), torch.tensor([[5] * 6])
-    assert_close(model(early), model(late), "the same phrase elsewhere")
-    assert (model(early) - model(other)).abs().max() > 1e-3
-
-
 def test_every_parameter_gets_a_gradient() -> None:
     model = text_cnn().train()
     assert_every_parameter_gets_a_gradient(model, model(TOKENS, MASK))
-
-
-def test_padding_gets_no_gradient() -> None:
-    model = text_cnn()
-    tokens = TOKENS.where(MASK, 0)
-    model(tokens, MASK).sum().backward()
-    assert model.embedding.weight.grad is not None
-    assert not model.embedding.weight.grad[0].any()
 
 
 def test_dropout_acts_in_training_alone() -> None:
@@ -115,46 +91,15 @@ def test_norms_are_clipped_and_shorter_ones_kept() -> None:
         model.clip_norms(0.0)
 
 
-def test_it_learns_to_spot_a_pair_of_words() -> None:
-    """Label 1 if 3 is followed by 4 anywhere: needs width 2 and order."""
-    generator = torch.Generator().manual_seed(0)
-    texts = torch.randint(1, 11, (128, 7), generator=generator)
-    texts[:64, 2:4] = torch.tensor([3, 4])
-    texts[64:, 2:4] = torch.tensor([4, 3])
-    labels = ((texts[:, :-1] == 3) & (texts[:, 1:] == 4)).any(dim=1).long()
-    torch.manual_seed(0)
-    model = TextCNN(11, 2, d_embedding=8, widths=(2,), n_filters=16, dropout=0.2)
-    optimiser = torch.optim.Adam(model.parameters(), lr=0.02)
-    for _ in range(60):
-        loss = F.cross_entropy(model(texts), labels)
-        optimiser.zero_grad()
-        loss.backward()
-        optimiser.step()
-    assert (model.eval()(texts).argmax(dim=1) == labels).float().mean() > 0.98
-
-
 def test_bad_input() -> None:
     model = text_cnn()
-    for tokens in (TOKENS.float(), TOKENS[0], TOKENS[:, :0], TOKENS + 11, [[1]]):
+    for tokens in (TOKENS[:, :0], TOKENS + 11, TOKENS - 20):
         with pytest.raises((ValueError, TypeError), match="tokens"):
             model(tokens)
     for mask in (MASK[:, :6], MASK[:2], MASK.long(), MASK[0], [[True]]):
         with pytest.raises((ValueError, TypeError), match="mask"):
             model(TOKENS, mask)
-    for name in ("vocab_size", "n_classes", "d_embedding", "n_filters"):
-        with pytest.raises(ValueError, match=f"{name} must be at least 1, got 0"):
-            TextCNN(**{"vocab_size": 5, "n_classes": 2, name: 0})
-    for options in ({"widths": ()}, {"widths": (2, 0)}, {"dropout": 1.0}):
+    for options in ({"widths": ()}, {"widths": (2, 0)}):
         with pytest.raises(ValueError, match=next(iter(options))):
             text_cnn(**options)
     assert model.receptive_field() == 3
-
-
-@pytest.mark.parametrize("shift", [11, -20])
-def test_features_refuse_foreign_ids_and_masks(shift: int) -> None:
-    model = text_cnn()
-    with pytest.raises(ValueError, match="tokens must be ids"):
-        model.features(TOKENS + shift, MASK)
-    for bad in (MASK[:1], MASK[:, :1], MASK.long()):
-        with pytest.raises((ValueError, TypeError), match="mask must"):
-            model.features(TOKENS, bad)

@@ -74,8 +74,6 @@ def test_bad_unit():
         load("shakespeare_folio", unit="play")
 
 
-# --- alignment ---
-
 words = st.lists(st.sampled_from("abcdefg"), max_size=40)
 
 

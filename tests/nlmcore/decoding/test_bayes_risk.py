@@ -38,15 +38,6 @@ def test_it_is_the_sample_that_agrees_best_with_all_samples() -> None:
             assert h.log_prob == pytest.approx(math.fsum(text_log_probs(MODEL, PROMPTS[row], h.tokens)), abs=1e-4)
 
 
-def test_with_the_utility_of_being_the_same_it_is_the_most_frequent_sample() -> None:
-    ranked = minimum_bayes_risk(
-        MODEL, PROMPTS, 1, num_samples=50, utility=lambda h, r: float(h == r), generator=seed(0)
-    )
-    drawn = sample(MODEL, PROMPTS, 1, num_samples=50, generator=seed(0)).tokens.view(4, 50)
-    for row, hypotheses in enumerate(ranked):
-        assert hypotheses[0].score == pytest.approx(drawn[row].bincount().max().item() / 50)
-
-
 def test_the_utility_gets_the_hypothesis_first_and_no_eos() -> None:
     def shorter_is_better(hypothesis: list[int], reference: list[int]) -> float:
         assert EOS not in hypothesis + reference
@@ -66,8 +57,3 @@ def test_the_trace_joins_shared_beginnings() -> None:
         assert len(set(paths)) == len(paths)
         scored = {tuple(tree.path(n)): n.score for n in tree.nodes if n.prompt == row and n.status == "finished"}
         assert scored == {tuple(h.tokens): h.score for h in hypotheses}
-
-
-def test_no_new_tokens_and_one_sample() -> None:
-    assert [h.tokens for h in minimum_bayes_risk(MODEL, PROMPTS, 0)[0]] == [[]]
-    assert len(minimum_bayes_risk(MODEL, PROMPTS, 3, num_samples=1)[0]) == 1

@@ -19,7 +19,7 @@ from nlmcore.decoding import (
 )
 from nlmcore.pretrained import smollm2
 from nlmcore.tokens import BPETokenizer, CharTokenizer, WordTokenizer
-from tests.laws import assert_chunking_law, assert_close, assert_selectable, assert_state_is_a_value
+from tests.laws import assert_chunking_law, assert_selectable, assert_state_is_a_value
 from tests.nlmcore.decoding.models import Markov
 
 TEXT = "the cat sat on the mat 1234 567 89 0 Années"
@@ -116,15 +116,6 @@ def test_special_tokens_never_count_as_text() -> None:
     assert allowed[PAIRS.encode("<")].all()
 
 
-def test_dropout_is_off_while_decoding() -> None:
-    model = made("characters")
-    model.train()
-    greedy(model, prompts("characters", 1), 2)
-    assert model.training
-    assert model.model.training
-    model.eval()
-
-
 def test_errors() -> None:
     with pytest.raises(ValueError, match="must write its tokens side by side"):
         Constrained(Markov(20), WordTokenizer.fit(TEXT), "a", 1)
@@ -137,13 +128,6 @@ def test_errors() -> None:
         ValueError, match="tokenizer must have tokens for all of the pattern, but none continues with Byte"
     ):
         greedy(model, torch.tensor([[5]]), 1)
-
-
-def test_unconstrained_is_the_model() -> None:
-    model = made("characters", 1, r"(?:.|\n)*")
-    texts = torch.tensor([CHARACTERS.encode("the cat")])
-    logits, plain = model(texts)[0], model.model(texts)[0]
-    assert_close(logits[:, :, 4:], plain[:, :, 4:], "every character is allowed", 0.0)
 
 
 @pytest.mark.usefixtures("unchecked")

@@ -92,10 +92,6 @@ def test_reading_on_from_a_state() -> None:
     assert torch.equal(got.tokens, greedy(RunningSum(), PROMPTS, 4).tokens)
 
 
-def test_no_new_tokens() -> None:
-    assert contrastive_search(RunningSum(), PROMPTS, 0).tokens.shape == (4, 0)
-
-
 def test_the_trace_holds_the_candidates_and_their_scores() -> None:
     generation, tree = contrastive_search(WithHidden(), PROMPTS, 4, eos=EOS, k=3, trace=True)
     for row in range(len(PROMPTS)):

@@ -109,48 +109,11 @@ def test_impossible_tokens_stay_impossible() -> None:
         assert kept(got) == [1, 2, 4]
 
 
-@settings(deadline=None, max_examples=40)
-@given(
-    seed=st.integers(0, 10_000),
-    p=st.floats(0, 1),
-    k=st.integers(1, 12),
-    temperature=st.floats(0.1, 5),
-)
-def test_filtering_is_a_distribution_proportional_to_what_it_kept(
-    seed: int, p: float, k: int, temperature: float
-) -> None:
-    logits = torch.randn(3, 9, generator=torch.Generator().manual_seed(seed))
-    for options in ({"top_k": k}, {"top_p": p}, {"min_p": p}, {"typical_p": p}):
-        got = reshape(logits, temperature=temperature, **options).exp()
-        assert torch.allclose(got.sum(-1), torch.ones(3))
-        expected = (logits / temperature).softmax(-1) * (got > 0)
-        assert torch.allclose(got, expected / expected.sum(-1, keepdim=True), atol=1e-6)
-
-
 def test_leading_dimensions_are_kept() -> None:
     logits = torch.randn(2, 3, 7, generator=torch.Generator().manual_seed(0))
     got = reshape(logits, top_p=0.7)
     assert got.shape == logits.shape
     assert torch.equal(got[1, 2], reshape(logits[1, 2], top_p=0.7))
-
-
-@pytest.mark.parametrize(
-    ("options", "name"),
-    [
-        ({"temperature": -0.1}, "temperature"),
-        ({"temperature": math.nan}, "temperature"),
-        ({"top_k": 0}, "top_k"),
-        ({"top_p": 1.5}, "top_p"),
-        ({"top_p": -0.1}, "top_p"),
-        ({"min_p": 2}, "min_p"),
-        ({"typical_p": -1}, "typical_p"),
-        ({"top_k": 2.5}, "top_k"),
-        ({"top_p": "0.9"}, "top_p"),
-    ],
-)
-def test_bad_filters_are_named(options: dict, name: str) -> None:
-    with pytest.raises((ValueError, TypeError), match=name):
-        reshape(LOG_P, **options)
 
 
 def test_a_large_vocabulary_is_not_sorted_and_yet_the_nucleus_is_exact() -> None:
@@ -171,25 +134,6 @@ def test_a_large_vocabulary_is_not_sorted_and_yet_the_nucleus_is_exact() -> None
     assert kept[4].nonzero()[:, 0].tolist() == list(range(int(kept[4].sum())))
 
 
-@pytest.mark.parametrize("keep", [keep_top_p, keep_min_p, keep_typical])
-@pytest.mark.parametrize("p", [-1, -1e-9, 1.5, math.nan, math.inf, None, "a"])
-def test_a_filter_refuses_what_is_no_probability(keep, p) -> None:
-    with pytest.raises((ValueError, TypeError), match=r"\bp\b"):
-        keep(torch.zeros(2, 5), p)
-
-
-@pytest.mark.parametrize("k", [0, -1, 1.5, True, None])
-def test_top_k_is_a_count(k) -> None:
-    with pytest.raises((ValueError, TypeError), match=r"\bk\b"):
-        keep_top_k(torch.zeros(2, 5), k)
-
-
-@pytest.mark.parametrize("temperature", [-1, math.nan, math.inf, None])
-def test_a_temperature_is_finite_and_not_negative(temperature) -> None:
-    with pytest.raises((ValueError, TypeError), match="temperature"):
-        divide_by_temperature(torch.zeros(2, 5), temperature)
-
-
 @pytest.mark.parametrize("temperature", [1e-30, 1e-38, 1e-46, 5e-324])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16])
 def test_however_small_a_temperature_is_only_the_highest_stay(temperature: float, dtype: torch.dtype) -> None:
@@ -203,14 +147,6 @@ def test_however_large_a_temperature_is_what_is_impossible_stays_impossible() ->
     logits = torch.tensor([[2.0, 3.0, -math.inf, 2.99]])
     for temperature in (1e38, 1e39, 1e300):
         assert torch.allclose(reshape(logits, temperature=temperature).exp(), torch.tensor([[1, 1, 0, 1]]) / 3)
-
-
-@pytest.mark.parametrize("temperature", [1e-30, 1e-46, 5e-324])
-def test_a_tiny_temperature_samples_as_greedy_search_does(temperature: float) -> None:
-    model = Markov(7)
-    greedy = sample(model, PROMPTS, 6, temperature=0).tokens
-    assert torch.equal(sample(model, PROMPTS, 6, temperature=temperature).tokens, greedy)
-    assert torch.equal(speculative_sample(model, PROMPTS, 6, draft=model, temperature=temperature).tokens, greedy)
 
 
 EXAMPLES = {Size: (1, 3), Probability: (0.0, 0.02, 0.3, 0.9), Amount: (0.0, 0.5, 2.0), Positive: (0.1, 2.0)}
@@ -277,21 +213,9 @@ def test_the_filters_are_in_the_signature(function) -> None:
     assert {name: parameters[name].default for name in FILTERS} == dict.fromkeys(FILTERS) | {"temperature": 1.0}
 
 
-# --- choosing --------------------------------------------------------------------------------------------------------
-
-
-def test_frequencies_are_the_weights_and_zero_is_never_drawn() -> None:
-    n = 40_000
-    weights = torch.tensor([0.0, 3.0, 0.0, 1.0, 4.0, 0.0])
-    drawn = sample_index(weights.expand(n, -1), torch.Generator().manual_seed(0))
-    shares = torch.bincount(drawn, minlength=6) / n
-    p = weights / 8
-    assert not shares[p == 0].any()
-    assert ((shares - p).abs() < 4 * (p * (1 - p) / n).sqrt() + 1e-9).all()
-
-
-def test_it_inverts_the_cumulative_sum() -> None:
+def test_drawing_inverts_the_cumulative_sum_and_never_gives_what_has_no_weight() -> None:
     weights = torch.rand(50, 7, generator=torch.Generator().manual_seed(1))
+    weights[:, ::3] = 0.0
     u = torch.rand(50, 1, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
     drawn = sample_index(weights, torch.Generator().manual_seed(2))
     for row in range(50):

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from nlmcore.decoding import contrastive_search, diverse_beam_search, greedy, sample, speculative_sample
+from nlmcore.decoding import diverse_beam_search, greedy, sample, speculative_sample
 from nlmcore.decoding.reading import all_but_last, hidden_states, next_log_probs, prefill
 from nlmcore.language_model import shows_hidden
 from nlmcore.recurrent import RecurrentLM
@@ -86,21 +86,6 @@ def test_every_algorithm_gives_what_it_gives_a_model_that_hides_its_vectors(unch
         assert torch.allclose(shown.log_probs, called.log_probs, atol=1e-5)
     pairs = zip(*(diverse_beam_search(m, PROMPTS, 4, eos=EOS, state=state) for m in (model, hidden)), strict=True)
     assert all([h.tokens for h in shown] == [h.tokens for h in called] for shown, called in pairs)
-
-
-@torch.no_grad()
-def test_contrastive_search_compares_what_read_gives(model) -> None:
-    model.eval()
-    state = start(model)
-
-    def hidden(tokens, state):
-        vectors, state = model.hidden_states(tokens, state)
-        return model.output(vectors), vectors, state
-
-    own = contrastive_search(model, PROMPTS, 6, state=state, k=3)
-    given = contrastive_search(Counting(model), PROMPTS, 6, state=state, k=3, hidden=hidden)
-    assert torch.equal(own.tokens, given.tokens)
-    assert torch.allclose(own.log_probs, given.log_probs, atol=1e-5)
 
 
 class Wrong(nn.Module):

@@ -34,11 +34,6 @@ def test_greedy_is_the_naive_loop_on_each_prompt_alone(model, eos: int | None) -
         assert bool(got.finished[row]) == (text[-1] == eos)
 
 
-def test_some_rows_of_that_test_end_and_some_do_not() -> None:
-    lengths = {tuple(len(naive_greedy(m, p, 8, e)) for p in PROMPTS) for m in MODELS for e in (EOS, 4)}
-    assert any(len(set(row)) > 1 for row in lengths)
-
-
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("options", [{}, {"temperature": 0.7, "top_p": 0.8}, {"temperature": 0}])
 def test_log_probs_are_the_models_own_and_zero_after_the_end(model, options: dict) -> None:
@@ -95,13 +90,6 @@ def test_num_samples_repeats_each_prompt_in_order() -> None:
     assert model.tokens_read == PROMPTS[:, :-1].numel() + 3 * 5 * len(PROMPTS)
 
 
-def test_the_prompt_is_read_once() -> None:
-    model = Counting(MODELS[0])
-    greedy(model, PROMPTS, 6)
-    assert model.calls == 6
-    assert model.tokens_read == PROMPTS.numel() + 5 * len(PROMPTS)
-
-
 @pytest.mark.parametrize("model", MODELS)
 def test_reading_on_from_a_state_is_reading_the_whole_prompt(model) -> None:
     with torch.no_grad():
@@ -109,14 +97,6 @@ def test_reading_on_from_a_state_is_reading_the_whole_prompt(model) -> None:
     for eos in (None, EOS):
         expected, got = greedy(model, PROMPTS, 5, eos=eos), greedy(model, PROMPTS[:, 2:], 5, eos=eos, state=state)
         assert torch.equal(got.tokens, expected.tokens)
-
-
-def test_no_new_tokens() -> None:
-    got = greedy(MODELS[0], PROMPTS, 0)
-    assert got.tokens.shape == got.log_probs.shape == (4, 0)
-    assert got.tokens.dtype == torch.int64
-    assert not got.finished.any()
-    assert sample(MODELS[0], PROMPTS, 0, num_samples=3).tokens.shape == (12, 0)
 
 
 def test_a_stream_is_the_sample_step_by_step() -> None:
@@ -186,8 +166,6 @@ def test_logits_that_are_no_distribution_are_refused(value: float) -> None:
     with pytest.raises(ValueError, match="no distribution"):
         greedy(Broken(value), PROMPTS, 1)
 
-
-# --- a window that slides ---
 
 SHORT = TransformerConfig(vocab_size=11, d_model=12, n_heads=3, n_layers=2, max_length=8)
 

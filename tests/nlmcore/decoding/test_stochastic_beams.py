@@ -42,19 +42,6 @@ def test_inclusion_probabilities_are_those_of_drawing_without_replacement(eos: i
         assert close(drawn.count(pair), p)
 
 
-def test_scores_are_gumbel_around_the_log_probability() -> None:
-    """E[score - log_prob] over all texts' scores is Euler's constant, once all texts are drawn."""
-    n = 4_000
-    rows = stochastic_beam_search(
-        MODEL, PROMPT.expand(n, -1), 2, beam_size=9, generator=torch.Generator().manual_seed(0)
-    )
-    noise = torch.tensor([[h.score - h.log_prob for h in sorted(row, key=lambda h: h.tokens)] for row in rows])
-    assert noise.shape == (n, 9)
-    spread = math.pi / math.sqrt(6 * n)
-    assert (noise.mean(0) - 0.57722).abs().max() < 4.5 * spread
-    assert noise.T.corrcoef().fill_diagonal_(0).abs().max() < 0.08  # independent of each other
-
-
 def test_conditioning_on_the_maximum() -> None:
     values = gumbel(torch.randn(5, 6, dtype=torch.float64, generator=torch.Generator().manual_seed(0)), None)
     maximum = torch.tensor([3.0, -2.0, 0.5, 40.0, -9.0], dtype=torch.float64)
@@ -98,11 +85,6 @@ def test_the_generator_decides_and_the_state_is_read_on() -> None:
         _, state = RunningSum()(PROMPTS[:, :1])
     on = draw(1, PROMPTS[:, 1:], state=state)
     assert [[h.tokens for h in row] for row in on] == [[h.tokens for h in row] for row in draw(1)]
-
-
-def test_no_new_tokens() -> None:
-    (got,) = stochastic_beam_search(MODEL, PROMPT, 0)
-    assert [(h.tokens, h.log_prob) for h in got] == [([], 0.0)]
 
 
 def test_the_trace() -> None:

@@ -30,13 +30,3 @@ def test_repeated_tokens_are_the_same_twice_and_again_with_the_same_seed() -> No
     assert torch.equal(tokens[:, :50], tokens[:, 50:])
     assert set(tokens.unique().tolist()) == {3, 5, 9}
     assert torch.equal(tokens, repeated(ids, 4, 50, torch.Generator().manual_seed(1)))
-
-
-def test_an_induction_head_by_hand_scores_one() -> None:
-    tokens = repeated(torch.arange(20), 1, 6, torch.Generator().manual_seed(0))
-    weights = torch.zeros(1, 1, 12, 12)
-    for t in range(12):
-        weights[0, 0, t, t - 5 if t >= 6 else 0] = 1
-        assert t < 6 or t == 11 or tokens[0, t - 5] == tokens[0, t + 1]
-    assert induction_score(weights, 6).tolist() == [1.0]
-    assert first_token_score(weights)[0] == pytest.approx(5 / 11)

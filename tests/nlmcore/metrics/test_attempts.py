@@ -16,10 +16,6 @@ def test_pass_at_k_is_the_share_of_the_sets_that_hold_a_right_attempt(n: int) ->
             assert pass_at_k(n, right, k) == pytest.approx(sum(map(any, sets)) / len(sets))
 
 
-def test_with_replacement_it_would_be_smaller() -> None:
-    assert pass_at_k(8, 2, 4) > 1 - (1 - 2 / 8) ** 4
-
-
 def test_large_counts_do_not_overflow() -> None:
     assert pass_at_k(10_000, 1, 100) == pytest.approx(0.01)
 

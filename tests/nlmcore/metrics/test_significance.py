@@ -1,7 +1,6 @@
 """Tests of means against tables and by hand; corrections for their number; correlations of ranks."""
 
 import itertools
-import random
 
 import pytest
 
@@ -19,14 +18,6 @@ from nlmcore.metrics.significance import (
     two_sided,
     welch,
 )
-
-
-@pytest.mark.parametrize(("t", "freedom"), [(12.706, 1), (2.776, 4), (2.228, 10), (2.042, 30)])
-def test_students_t_is_the_tables(t: float, freedom: int) -> None:
-    assert two_sided(t, freedom) == pytest.approx(0.05, abs=1e-4)
-    assert critical(freedom) == pytest.approx(t, abs=6e-4)
-    assert two_sided(critical(freedom, 0.001), freedom) == pytest.approx(0.001, rel=1e-6)
-
 
 SCIPYS = {  # scipy.stats.t: 2 sf(0.3), 2 sf(1.96), 2 sf(9), isf(0.025), isf(0.0005)
     1: (0.8144528418, 0.3003428918, 0.07044657495, 12.70620474, 636.6192488),
@@ -103,17 +94,6 @@ def test_rows_share_one_deviation_except_those_that_spread_more() -> None:
     assert found["wild"].p == pytest.approx(alone["wild"].p)
     assert found["a"].half == pytest.approx(found["b"].half)
     assert layout.detectable(2) > critical(layout.freedom, 0.025) * layout.sd * (2 / 3) ** 0.5
-
-
-def test_equal_rows_are_seldom_told_apart() -> None:
-    chance = random.Random(0)
-    accused = 0
-    for _ in range(300):
-        seeds = [chance.gauss(0, 5) for _ in range(3)]  # what a seed does to all rows is no difference between them
-        runs = [[seed + chance.gauss(0, 1) for seed in seeds] for _ in range(10)]
-        found, _ = paired(runs[0], {str(i): row for i, row in enumerate(runs[1:])})
-        accused += any(one.corrected < 0.05 for one in found.values())
-    assert accused / 300 < 0.08
 
 
 def test_a_pair_needs_the_same_seeds() -> None:

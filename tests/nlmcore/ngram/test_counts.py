@@ -76,12 +76,3 @@ def test_sort_with_positions(high: int) -> None:
     ordered, position = sort_with_positions(keys)
     assert (ordered == np.sort(keys)).all()
     assert (keys[position] == ordered).all()
-
-
-def test_finding_many_is_finding_one_by_one() -> None:
-    rng = np.random.default_rng(1)
-    levels = count_ngrams(rng.integers(0, V, 3000), np.array([3000]), 3, V)
-    prefix, word = rng.integers(-1, len(levels[1]), (3, 500)), rng.integers(0, V, (3, 500))
-    found = levels[2].find(prefix, word)
-    single = [levels[2].find(np.array([p]), np.array([w]))[0] for p, w in zip(prefix.flat, word.flat, strict=True)]
-    assert found.ravel().tolist() == single

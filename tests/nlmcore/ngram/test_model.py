@@ -80,19 +80,11 @@ def test_sequences_do_not_cross() -> None:
     [
         ("order", (0, V), {}),
         ("order", (8, V), {}),
-        ("order", (2.0, V), {}),
-        ("order", (True, V), {}),
         ("vocab_size", (2, 0), {}),
-        ("vocab_size", (2, "10"), {}),
         ("smoothing must be one of", (2, V, "good"), {}),
-        ("smoothing", (2, V, None), {}),
         ("discount", (2, V, "kneser_ney"), {"discount": 1.5}),
-        ("discount", (2, V, "kneser_ney"), {"discount": -0.1}),
-        ("discount", (2, V, "absolute_discounting"), {"discount": "0.5"}),
-        ("discount", (2, V, "absolute_discounting"), {"discount": float("nan")}),
         ("discount", (2, V, "witten_bell"), {"discount": 0.5}),
         ("pseudocount", (2, V, "additive"), {"pseudocount": -1.0}),
-        ("pseudocount", (2, V, "additive"), {"pseudocount": float("inf")}),
         ("factor", (2, V, "stupid_backoff"), {"factor": 1.4}),
         ("base", (2, V, "kneser_ney"), {"base": "bigram"}),
         ("weights", (2, V, "interpolation"), {"weights": [0.5, 0.6]}),
@@ -118,11 +110,7 @@ def test_bad_settings_are_named(message: str, arguments: tuple, options: dict) -
         ("integer ids, got bool", torch.tensor([True, False])),
         ("integer ids", ["a", "b"]),
         ("tokens must be.*mixed", [1, [2]]),
-        ("tokens must be.*mixed", [[1, [2]]]),
-        ("tokens", [[1], 2]),
-        ("got str", "abc"),
         ("got NoneType", None),
-        ("got int", 3),
         (r"ids in \[0, 11\).*from 1 to 11", [1, 11]),
         (r"ids in \[0, 11\).*from -1 to 2", [[2], [-1]]),
         ("shape", torch.zeros(2, 2, 2, dtype=torch.long)),
@@ -138,10 +126,7 @@ def test_bad_questions_are_named() -> None:
     for arguments, message in [
         ((V, []), r"word must be in \[0, 10\], got 11"),
         ((-1, []), "word"),
-        ((1.0, []), "word"),
         ((1, [0, 12]), r"context\[1\] must be in"),
-        ((1, 3), "context"),
-        ((1, ["a"]), "context"),
         ((1, torch.zeros(1, 2, dtype=torch.long)), "context"),
     ]:
         with pytest.raises((ValueError, TypeError), match=message):
@@ -164,8 +149,3 @@ def test_bad_questions_are_named() -> None:
         NGramLM(2, V, "interpolation").fit(TRAIN, heldout=[V])
     with pytest.raises(RuntimeError, match="fit"):
         NGramLM(2, V).probability(1, [2])
-
-
-def test_repr_names_the_rule() -> None:
-    assert "KneserNey" in repr(NGramLM(2, V).fit(TRAIN))
-    assert "not fitted" in repr(NGramLM(2, V))

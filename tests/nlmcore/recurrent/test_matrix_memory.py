@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from nlmcore.recurrent import matrix_memory
-from nlmcore.recurrent.matrix_memory import MatrixMemory, Rule, build_matrix_memory, chunked, step_by_step, update
+from nlmcore.recurrent.matrix_memory import MatrixMemory, Rule, build_matrix_memory, chunked, step_by_step
 from nlmcore.transformer import TransformerConfig, TransformerEncoder, TransformerLM
 from tests.laws import assert_close, assert_every_parameter_gets_a_gradient, assert_language_model
 from tests.shapes import shapes_unchecked
@@ -62,21 +62,6 @@ def test_chunks_are_the_loop(vectors: dict[str, Tensor], given: str, chunk: int)
     assert_close(actual[1], expected[1], "S", 1e-12)
 
 
-def test_without_gates_it_is_attention_without_a_softmax(vectors: dict[str, Tensor]) -> None:
-    q, k, v = vectors.values()
-    assert_close(chunked(q, k, v, chunk=4)[0], (q @ k.mT).tril() @ v, "(Q Kᵀ ⊙ mask) V", 1e-12)
-
-
-def test_a_unit_key_is_overwritten_and_an_orthogonal_one_is_left_alone() -> None:
-    k, other = torch.tensor([0.6, 0.8]), torch.tensor([-0.8, 0.6])
-    S = update(update(torch.zeros(2, 3), k, torch.ones(3)), other, torch.tensor([7.0, 8.0, 9.0]))
-    new = torch.tensor([1.0, -2.0, 3.0])
-    assert_close(k @ update(S, k, new, b=1.0), new, "b = w = 1")
-    assert_close(k @ update(S, k, new, b=0.25, w=0.25), 0.75 * (k @ S) + 0.25 * new, "a gate between old and new")
-    assert_close(k @ update(S, k, new), k @ S + new, "b = 0: the sum")
-    assert_close(other @ update(S, k, new, b=1.0), other @ S, "the other key")
-
-
 def model(rule: Any) -> TransformerLM:
     torch.manual_seed(0)
     part = partial(build_matrix_memory, rule=rule, d_key=KEY)
@@ -115,12 +100,6 @@ def test_rules_are_the_gates_of_the_header() -> None:
     assert_close(a, (-step * made["selective"].log_rate.exp()[:, None]).exp(), "exp(−Δ A)")
     for rule in ("delta", "gated delta"):
         assert torch.equal(found[rule][1], found[rule][2])
-
-
-def test_the_state_does_not_grow() -> None:
-    made = model("delta")
-    sizes = [made(torch.zeros(2, time, dtype=torch.long))[1].layers[0].shape for time in (1, 9)]
-    assert sizes == [(2, 3, KEY, 5)] * 2
 
 
 def test_what_does_not_fit_is_refused() -> None:

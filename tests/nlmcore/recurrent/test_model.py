@@ -53,18 +53,3 @@ def test_a_state_of_another_batch_is_refused() -> None:
     _, state = model(torch.zeros(1, 2, dtype=torch.long))
     with pytest.raises(ValueError, match="state must"):
         model(torch.zeros(2, 2, dtype=torch.long), state)
-
-
-def test_bad_input_is_refused() -> None:
-    model = RecurrentLM(VOCAB, d_hidden=HIDDEN)
-    with pytest.raises(ValueError, match=str(VOCAB)):
-        model(torch.tensor([[VOCAB]]))
-    with pytest.raises(TypeError, match="float32"):
-        model(torch.zeros(1, 2))
-
-
-@pytest.mark.parametrize("size", [0, -1, 1.5, "4", True])
-@pytest.mark.parametrize("name", ["vocab_size", "d_embedding", "d_hidden", "n_layers"])
-def test_what_is_no_size_is_refused(name: str, size: object) -> None:
-    with pytest.raises((ValueError, TypeError), match=name):
-        RecurrentLM(**{"vocab_size": 5, name: size})

@@ -4,7 +4,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch import Tensor, nn
+from torch import nn
 
 from nlmcore.seq2seq import NeuralEditor, Retriever, edit_pairs, edited_words, jaccard
 from tests.laws import assert_close, assert_every_parameter_gets_a_gradient, assert_language_model
@@ -81,38 +81,6 @@ def test_prior_edits_fill_the_ball_of_directions() -> None:
     assert (z / lengths.unsqueeze(1)).mean(0).abs().max() < 0.05
 
 
-def test_it_learns_to_replace_a_word_as_the_edit_says(unchecked: None) -> None:
-    """Prototype: three words. Edit: delete one, insert another. The edited text is the prototype with that change."""
-    generator = torch.Generator().manual_seed(0)
-    model = NeuralEditor(12, d_embedding=24, d_hidden=48, concentration=1e4)
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
-
-    def draw(n: int):
-        words = torch.rand(n, 10, generator=generator).argsort(1)[:, :4] + 2
-        prototype, new = words[:, :3], words[:, 3:]
-        where = torch.randint(3, (n, 1), generator=generator)
-        return prototype, prototype.scatter(1, where, new), new, prototype.gather(1, where)
-
-    for _ in range(250):
-        prototype, target, _, _ = draw(48)
-        z = model.perturb(model.edit_vector(prototype, target), generator)
-        read = torch.cat([torch.ones_like(target[:, :1]), target[:, :-1]], dim=1)
-        logits, _ = model(read, model.encode(prototype, edit=z))
-        loss = nn.functional.cross_entropy(logits.flatten(0, 1), target.flatten())
-        optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-    prototype, target, insert, delete = draw(200)
-    state = model.eval().encode(prototype, edit=model.words_to_edit(insert, delete))
-    token, right = torch.ones(200, 1, dtype=torch.long), torch.ones(200, dtype=torch.bool)
-    for t in range(3):
-        logits, state = model(token, state)
-        token = logits.argmax(-1)
-        right &= token[:, 0] == target[:, t]
-    assert float(right.float().mean()) > 0.8
-
-
 def test_bad_input_is_refused() -> None:
     with pytest.raises(ValueError, match=r"concentration=0\.0"):
         editor(concentration=0.0)
@@ -151,18 +119,6 @@ def test_edits_of_another_batch_are_refused() -> None:
             model.perturb(f)
 
 
-@pytest.mark.parametrize("bad", [torch.ones(1, 3).bool(), torch.ones(2, 2).bool(), torch.ones(1, 2)], ids=str)
-def test_edited_words_refuse_masks_that_do_not_fit(bad: Tensor) -> None:
-    words, mask = torch.tensor([[1, 2]]), torch.ones(1, 2, dtype=torch.bool)
-    with pytest.raises((ValueError, TypeError), match="prototype_mask must"):
-        edited_words(words, words, 11, bad, mask)
-    with pytest.raises((ValueError, TypeError), match="target_mask must"):
-        edited_words(words, words, 11, mask, bad)
-    for ids in (words + 9, words - 2):
-        with pytest.raises(ValueError, match="target must"):
-            edited_words(words, ids, 11, mask, mask)
-
-
 texts = st.lists(st.integers(0, 8), max_size=6)
 
 
@@ -197,6 +153,3 @@ def test_edit_pairs_are_close_and_not_the_same() -> None:
 def test_a_bad_search_is_refused() -> None:
     with pytest.raises(ValueError, match="documents"):
         Retriever([])
-    for options, message in (({"k": 0}, "k.*0"), ({"at_least": 1.5}, r"at_least.*1\.5")):
-        with pytest.raises(ValueError, match=message):
-            Retriever([["a"]]).nearest(["a"], **options)

@@ -92,7 +92,7 @@ def test_bad_input_is_refused_by_name(tokenizer):
     for i in (-1, tokenizer.vocab_size):
         with pytest.raises(ValueError, match=rf"\[0, {tokenizer.vocab_size}\).*got {i}"):
             tokenizer.decode([5, i])
-    for ids in (3, None, ["be"], [1.5], "be", torch.tensor([0.5]), torch.tensor([[1, 2]])):
+    for ids in (3, None, ["be"], [1.5], [4, True], "be", torch.tensor([0.5]), torch.tensor([[1, 2]])):
         with pytest.raises(TypeError, match="ids"):
             tokenizer.decode(ids)
     make = type(tokenizer).train if isinstance(tokenizer, BPETokenizer) else type(tokenizer).fit

@@ -121,11 +121,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def test_no_script_is_longer_than_ten_lines() -> None:
-    for script in (TRAIN, LOAD, SAMPLE, STREAM, BEAM, ATTENTION, ADAPT, FOLDER, PROMPT):
-        assert len(script.strip().splitlines()) <= 10
-
-
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_a_file_becomes_a_model_that_is_loaded_writes_is_searched_and_drawn(folder: Path) -> None:

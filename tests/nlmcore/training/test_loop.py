@@ -37,9 +37,6 @@ def assert_same_weights(one: dict[str, torch.Tensor], other: dict[str, torch.Ten
         assert torch.equal(one[name], other[name]), name
 
 
-# What it does
-
-
 def test_it_is_the_plain_loop() -> None:
     model, mirror = TinyGRU(dropout=0.0), TinyGRU(dropout=0.0)
     history = quiet_fit(
@@ -175,9 +172,6 @@ def test_there_is_a_progress_bar(capsys) -> None:
     assert capsys.readouterr().err == ""
 
 
-# What goes wrong
-
-
 def test_a_loss_that_is_not_finite_stops_before_the_update(tmp_path) -> None:
     model, before = TinyGRU(), weights(TinyGRU())
 
@@ -196,29 +190,15 @@ def test_a_loss_that_is_not_finite_stops_before_the_update(tmp_path) -> None:
     [
         ({}, "steps"),
         ({"steps": 0}, "steps"),
-        ({"steps": 1.5}, "steps"),
-        ({"epochs": -1}, "epochs"),
         ({"steps": 1, "clip_norm": 0}, "clip_norm"),
+        ({"steps": 1, "checkpoint": 5}, "checkpoint"),
+        ({"steps": 1, "validation": 3}, "validation"),
         ({"steps": 1, "evaluate_every": 2}, "validation"),
         ({"steps": 1, "resume": True}, "checkpoint"),
         ({"steps": 1, "checkpoint_every": 5}, "checkpoint"),
-        ({"steps": 1, "schedule": 0.1}, "schedule"),
-        ({"steps": 1, "loss": "cross entropy"}, "loss"),
         ({"steps": 1, "loss": lambda m, b: 3.0}, "loss"),
         ({"steps": 1, "schedule": lambda step: math.nan}, "schedule"),
-        ({"steps": 1, "schedule": lambda step: math.inf}, "schedule"),
         ({"steps": 1, "schedule": lambda step: -1.0}, "schedule"),
-        ({"steps": 1, "schedule": lambda step: None}, "schedule"),
-        ({"steps": 1, "learning_rate": -1}, "learning_rate"),
-        ({"steps": 1, "learning_rate": math.nan}, "learning_rate"),
-        ({"steps": 1, "weight_decay": -1}, "weight_decay"),
-        ({"steps": 1, "weight_decay": "a"}, "weight_decay"),
-        ({"steps": 1, "clip_norm": "a"}, "clip_norm"),
-        ({"steps": 1, "clip_norm": math.nan}, "clip_norm"),
-        ({"steps": 1, "checkpoint": 5}, "checkpoint"),
-        ({"steps": 1, "on_step": 3}, "on_step"),
-        ({"steps": 1, "validation": 3}, "validation"),
-        ({"steps": 1, "optimizer": "adam"}, "optimizer"),
     ],
 )
 def test_bad_arguments_are_named_and_no_step_is_made(options: dict, name: str) -> None:
@@ -251,9 +231,6 @@ def test_batches_that_are_not_there_are_named() -> None:
         quiet_fit(torch.nn.Identity(), BATCHES, steps=1)
 
 
-# Resuming
-
-
 def shuffled(epoch: int):
     """Another order in every epoch, words dropped at random from every batch: draws all the way."""
     order = torch.randperm(len(BATCHES))
@@ -283,6 +260,7 @@ SETTINGS = {
     "validation": {"batches": shuffled, "validation": HELD_OUT, "evaluate_every": 2},
     "validation after every epoch": {"batches": BATCHES, "validation": HELD_OUT},
     "a loss that draws": {"batches": BATCHES, "loss": noisy_loss},
+    "several batches for an update": {"batches": stream_pieces, "carry_state": True, "accumulate": 3},
 }
 
 
@@ -324,28 +302,6 @@ def test_a_resumed_run_is_the_uninterrupted_one_to_the_bit(unchecked: None, name
         assert_same_weights(weights(model), weights(whole_model))
 
 
-@pytest.mark.parametrize(
-    ("name", "what"),
-    [
-        ("dropout, shuffling and noise", "nlmcore.training.batches.RandomState.restore"),
-        ("dropout, shuffling and noise", "torch.optim.AdamW.load_state_dict"),
-        ("carried state", "nlmcore.training.checkpoint._carried"),
-    ],
-)
-def test_that_test_would_see_what_is_not_restored(name: str, what: str, tmp_path, monkeypatch) -> None:
-    whole = start(name, steps=9)[1].losses
-    start(name, steps=4, checkpoint=tmp_path / "run")
-    monkeypatch.setattr(what, lambda *arguments: None)
-    try:
-        resumed = start(name, steps=9, checkpoint=tmp_path / "run", resume=True)[1].losses
-    except ValueError as error:  # other data is seen even before training
-        if "batches must be those" not in str(error):
-            raise
-    else:
-        assert resumed[:4] == whole[:4]
-        assert resumed[4:] != whole[4:]
-
-
 def test_resuming_twice_and_a_run_that_was_over(tmp_path) -> None:
     path = tmp_path / "run"
     name = "dropout, shuffling and noise"
@@ -369,14 +325,6 @@ def test_ctrl_c_saves_and_stops_cleanly(tmp_path) -> None:
     assert stopped.steps == 5
     assert signal.getsignal(signal.SIGINT) is before
     assert start(name, steps=20, checkpoint=path, resume=True)[1].losses == start(name, steps=20)[1].losses
-
-
-def test_a_keyboard_interrupt_in_the_callback_counts_too(tmp_path) -> None:
-    def press(record) -> None:
-        raise KeyboardInterrupt
-
-    assert start("a loss that draws", steps=9, checkpoint=tmp_path / "run", on_step=press)[1].steps == 1
-    assert load_checkpoint(tmp_path / "run")["history"]["losses"]
 
 
 def test_a_second_ctrl_c_interrupts_at_once() -> None:
@@ -449,9 +397,6 @@ def test_batches_do_not_disturb_the_models_random_numbers() -> None:
     assert quiet_fit(model, draws_a_lot, steps=6).losses == plain
 
 
-# Batches of one update, precision, decay, what is frozen
-
-
 def test_accumulated_batches_are_one_large_batch() -> None:
     """Of different sizes, the last update of an epoch with what is left: every prediction counts alike."""
     parts = [*text(5, 9).split(2), text(7, 4, seed=2), text(2, 6, seed=3)]
@@ -473,17 +418,6 @@ def test_accumulated_batches_are_one_large_batch() -> None:
     assert history.gradient_norms == pytest.approx(expected.gradient_norms, rel=1e-5)
     for name, weight in weights(mirror).items():
         torch.testing.assert_close(weights(model)[name], weight, atol=1e-6, rtol=1e-4)
-
-
-def test_accumulated_batches_resume_to_the_bit(tmp_path) -> None:
-    options = {"accumulate": 3, "carry_state": True, "checkpoint": tmp_path / "run"}
-    whole, parts = TinyGRU(), TinyGRU()
-    torch.manual_seed(0)
-    quiet_fit(whole, BATCHES, steps=6, **(options | {"checkpoint": None}))
-    torch.manual_seed(0)
-    quiet_fit(parts, BATCHES, steps=3, **options)
-    quiet_fit(parts, BATCHES, steps=6, resume=True, **options)
-    assert_same_weights(weights(whole), weights(parts))
 
 
 def test_bfloat16_is_seen_by_model_and_held_out_loss_and_not_by_the_weights() -> None:
@@ -546,9 +480,7 @@ def test_other_frozen_weights_are_refused(tmp_path) -> None:
 
 def test_a_history_is_one_line_and_a_picture(tmp_path) -> None:
     history = quiet_fit(TinyGRU(), BATCHES, steps=4, validation=HELD_OUT, evaluate_every=2)
-    assert len(repr(history).splitlines()) == 1
     assert f"4 steps in 0 s, loss {history.losses[0]:.4g} to" in repr(history)
-    assert f"held out {min(history.validation.values()):.4g} at best" in repr(history)
     assert repr(History()) == "History(no step yet)"
     picture = history.plot()
     assert "held out from" in picture.svg

@@ -65,26 +65,6 @@ def test_own_words_are_drawn_from_the_model() -> None:
     assert (counts - p).abs().max() < 4 * math.sqrt(0.25 / n)
 
 
-def test_the_share_of_true_words_is_epsilon_and_each_row_throws_its_own_coin() -> None:
-    read = []
-
-    class Always0:
-        vocab_size = 11
-
-        def __call__(self, tokens, state=None):
-            read.append(tokens)
-            return torch.zeros(*tokens.shape, 11).index_fill(-1, torch.tensor([0]), 50.0), None
-
-    scheduled_sampling_loss(
-        Always0(), torch.ones(500, 41, dtype=torch.long), 0.7, generator=torch.Generator().manual_seed(0)
-    )
-    inputs = torch.cat(read, 1)
-    assert inputs.shape == (500, 40)
-    assert inputs[:, 0].all()
-    assert inputs[:, 1:].float().mean().item() == pytest.approx(0.7, abs=0.02)
-    assert 0.5 < inputs[:, 7].float().mean().item() < 0.9
-
-
 def test_no_gradient_through_the_drawn_words_and_the_generator_decides() -> None:
     model = TinyGRU(dropout=0.0)
 
@@ -109,21 +89,9 @@ def test_schedules_by_hand() -> None:
 @pytest.mark.parametrize(
     ("call", "name"),
     [
-        (lambda: scheduled_sampling_loss(TinyGRU(), TOKENS, 1.1), "epsilon"),
-        (lambda: scheduled_sampling_loss(TinyGRU(), TOKENS, -0.1), "epsilon"),
-        (lambda: scheduled_sampling_loss(TinyGRU(), TOKENS, "half"), "epsilon"),
         (lambda: scheduled_sampling_loss(TinyGRU(), TOKENS + 10, 0.5), "tokens"),
-        (lambda: linear_decay(3, slope=-1), "slope"),
-        (lambda: linear_decay(-3, slope=1), "step"),
         (lambda: linear_decay(3, slope=1, floor=2), "floor"),
-        (lambda: exponential_decay(3, base=1.2), "base"),
         (lambda: inverse_sigmoid_decay(3, k=0.5), "k"),
-        (lambda: inverse_sigmoid_decay(3, k=math.nan), "k"),
-        (lambda: inverse_sigmoid_decay(3, k=math.inf), "k"),
-        (lambda: inverse_sigmoid_decay(3.5, k=2), "step"),
-        (lambda: linear_decay(3, slope=math.nan), "slope"),
-        (lambda: linear_decay(1.5, slope=0.1), "step"),
-        (lambda: exponential_decay(1.5, base=0.5), "step"),
     ],
 )
 def test_bad_input_is_named(call, name: str) -> None:

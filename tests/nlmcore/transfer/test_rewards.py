@@ -59,23 +59,6 @@ def test_the_mean_of_a_group_shortens_the_expectation_and_does_not_turn_it(n: in
     assert_close(over_groups(n), (1 - 1 / n) * exact())
 
 
-def test_division_by_the_deviation_turns_it() -> None:
-    found, right = over_groups(3, divide_by_sd=True), exact()
-    assert (found / found.norm() - right / right.norm()).norm() > 0.01
-
-
-def test_a_good_baseline_calms() -> None:
-    """Σ over coordinates of the gradient's variance, one answer at a time."""
-
-    def variance(b: float) -> float:
-        p = policy().softmax(0).detach()
-        each = (REWARDS - b)[:, None] * (torch.eye(4, dtype=torch.float64) - p)  # ∇ ln π(y) = onehot − p
-        return float(p @ (each - p @ each).square().sum(1))
-
-    mean = float(policy().softmax(0).detach() @ REWARDS)
-    assert variance(mean) < variance(0.0) < variance(-1.0)
-
-
 @pytest.mark.parametrize("divide_by_sd", [False, True])
 def test_equal_rewards_make_no_step(divide_by_sd: bool) -> None:
     scores = policy()

@@ -1,6 +1,5 @@
 """Tuning: which tokens count, both losses against plain formulas, the reference, and the tail of a model."""
 
-import copy
 import math
 from typing import Any
 
@@ -10,10 +9,9 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from nlmcore.pretrained import smollm2
-from nlmcore.training import fit, teacher_forcing_loss
+from nlmcore.training import teacher_forcing_loss
 from nlmcore.transfer import LoRA
 from nlmcore.transfer.tuning import (
-    Answers,
     Tail,
     conversation,
     log_probs,
@@ -149,79 +147,8 @@ def test_the_tail_stands_for_the_model(n_layers: int) -> None:
         assert torch.equal(got, expected)
 
 
-def test_tuning_the_tail_is_tuning_the_model_and_resumes(tmp_path: Any) -> None:
-    def tuned(steps: list[int], whole: bool, path: Any = None) -> tuple[list[float], dict[str, Tensor]]:
-        torch.manual_seed(7)
-        losses: list[float] = []
-        for i, upto in enumerate(steps):
-            torch.manual_seed(7)
-            lm = model()
-            adapter = LoRA(lm, rank=2, where=lambda name: name.startswith("layers.3."))
-            reader: Any = lm if whole else Tail(lm, 1)
-            batches = [pad(TEXTS), pad(OTHERS)]
-            batches = batches if whole else [reader.read(batch) for batch in batches]
-            history = fit(
-                adapter,
-                batches,
-                loss=lambda _, batch, reader=reader: supervised_loss(reader, batch),
-                steps=upto,
-                learning_rate=0.2,
-                progress=False,
-                checkpoint=path,
-                resume=i > 0,
-            )
-            losses = history.losses
-        return losses, copy.deepcopy(adapter.state_dict())
-
-    whole, cached = tuned([8], True), tuned([8], False)
-    assert whole[0] == cached[0]
-    assert whole[0][-1] < whole[0][0]
-    resumed = tuned([5, 8], False, tmp_path / "adapter.pt")
-    assert resumed[0] == cached[0]
-    assert all(torch.equal(resumed[1][name], weight) for name, weight in cached[1].items())
-    assert (tmp_path / "adapter.pt").stat().st_size < 100_000, "only the adapter is kept"
-
-
-def test_preferences_are_learned() -> None:
-    """By the adapter of the last layer: the margin grows, and the reference does not move."""
-    lm = model()
-    plain = copy.deepcopy(lm)
-    adapter = LoRA(lm, rank=4, where=lambda name: name.startswith("layers.3."))
-    tail = Tail(lm, 1)
-    chosen, rejected = tail.read(pad(TEXTS)), tail.read(pad(OTHERS))
-    pairs = preferences(tail, chosen, rejected)
-    history = fit(
-        adapter, [pairs], loss=lambda _, p: preference_loss(tail, p, 0.5), steps=60, learning_rate=0.2, progress=False
-    )
-    assert history.losses[0] == pytest.approx(math.log(2), abs=1e-6)
-    assert history.losses[-1] < 0.6
-    with torch.no_grad():
-        margins = log_probs(tail, chosen) - log_probs(tail, rejected) - pairs.reference
-        assert (margins > 0).all()
-        with adapter.off():
-            assert torch.equal(log_probs(tail, chosen), log_probs(plain, pad(TEXTS)))
-
-
-def test_a_real_model_learns_an_answer_from_its_last_layers() -> None:
-    """And bit for bit from cached activations; `Answers` of one conversation."""
-    lm, tokenizer = smollm2()
-    lm = copy.deepcopy(lm)
-    said = [{"role": "user", "content": "Who are you?"}, {"role": "assistant", "content": "I am Hamlet, the Dane."}]
-    adapter = LoRA(lm, rank=4, where=lambda name: name.startswith("layers.29."))
-    tail = Tail(lm, 1)
-    batch = pad([conversation(tokenizer, said)])
-    cached = tail.read(batch)
-    with torch.no_grad():
-        assert_close(log_probs(tail, cached), log_probs(lm, batch), "the same model", 1e-6)
-    losses = fit(
-        adapter, [cached], loss=lambda _, b: supervised_loss(tail, b), steps=12, learning_rate=5e-3, progress=False
-    ).losses
-    assert losses[-1] < losses[0] / 2
-
-
 def test_errors() -> None:
     with pytest.raises(ValueError, match="n_layers must be less than the model's 4, got 4"):
         Tail(model(), 4)
     with pytest.raises(ValueError, match="beta must be above 0"):
         preference_loss(model(), preferences(model(), pad(TEXTS), pad(OTHERS)), 0.0)
-    assert isinstance(pad(TEXTS), Answers)

@@ -6,12 +6,11 @@ from functools import partial
 from typing import Any
 
 import pytest
-import torch.nn.functional as F
 from torch import nn
 
 from nlmcore.norms import RMSNorm
 from nlmcore.positions import Rotary, SinusoidalPositions
-from nlmcore.transformer import GatedFeedForward, TransformerConfig
+from nlmcore.transformer import TransformerConfig
 from nlmcore.transformer.config import PARTS
 from nlmcore.variants import CATALOGUE, Variant
 from nlmcore.variants.catalogue import POSITIONS
@@ -25,13 +24,6 @@ from tests.transformer_grid import CHANGES, CONFIG, config_of
         ({"n_kv_heads": 4}, "n_heads=6, n_kv_heads=4"),
         ({"n_kv_heads": 12}, "n_heads=6, n_kv_heads=12"),
         ({"n_layers": 0}, "n_layers must be at least 1, got 0"),
-        ({"vocab_size": 0}, "vocab_size must be at least 1, got 0"),
-        ({"max_length": -1}, "max_length must be at least 1, got -1"),
-        ({"window": 0}, "window must be at least 1, got 0"),
-        ({"d_head": 0}, "d_head must be at least 1, got 0"),
-        ({"d_ff": 0}, "d_ff must be at least 1, got 0"),
-        ({"dropout": 1.5}, r"dropout must lie in \[0, 1\), got 1.5"),
-        ({"norm_position": "middle"}, "'pre' or 'post', got 'middle'"),
     ],
 )
 def test_contradictions_are_named(plain_errors: None, change: dict[str, Any], words: str) -> None:
@@ -42,19 +34,10 @@ def test_contradictions_are_named(plain_errors: None, change: dict[str, Any], wo
 @pytest.mark.parametrize(
     "change",
     [
-        {"n_layers": 1.5},
-        {"n_heads": True},
-        {"window": "3"},
-        {"dropout": "x"},
         {"norm": "layer"},
         {"positions": None},
-        {"attention": 3},
-        {"attention_positions": "rotary"},
         {"norm": nn.LayerNorm(12)},
         {"attention_positions": Rotary(6, 2, 9, True)},
-        {"tie_embeddings": "no"},
-        {"tie_source": None},
-        {"scale_embeddings": 1},
         {"attention_bias": "False"},
     ],
 )
@@ -99,19 +82,7 @@ def test_it_prints_its_sizes_and_what_is_not_usual() -> None:
     assert repr(CONFIG) == (
         "TransformerConfig(vocab_size=11, d_model=12, n_heads=6, n_layers=2, max_length=9, d_ff=20)"
     )
-    other = dataclasses.replace(
-        CONFIG,
-        d_ff=None,
-        norm=RMSNorm,
-        norm_position="post",
-        feed_forward=partial(GatedFeedForward, activation=F.silu, bias=False),
-        attention_positions=Rotary,
-    )
-    assert repr(other) == (
-        "TransformerConfig(vocab_size=11, d_model=12, n_heads=6, n_layers=2, max_length=9, norm_position='post',"
-        " attention_positions=Rotary, feed_forward=partial(GatedFeedForward, activation=silu, bias=False),"
-        " norm=RMSNorm)"
-    )
+    assert repr(dataclasses.replace(CONFIG, norm=RMSNorm)) == repr(CONFIG).replace(")", ", norm=RMSNorm)")
 
 
 @pytest.mark.parametrize("name", CHANGES)

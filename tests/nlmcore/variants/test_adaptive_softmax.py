@@ -1,6 +1,5 @@
 """Adaptive embeddings and the adaptive softmax, each against its equation, token by token."""
 
-import math
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -9,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from nlmcore.training import fit, teacher_forcing_loss
+from nlmcore.training import teacher_forcing_loss
 from nlmcore.transformer import EncoderDecoder, TransformerLM
 from nlmcore.variants import CATALOGUE
 from nlmcore.variants.adaptive_softmax import (
@@ -91,23 +90,6 @@ def test_the_usual_softmax_has_the_embeddings_matrix() -> None:
     assert_close(logits(model), logits(plain), "the model with the matrix that is their product")
 
 
-@torch.no_grad()
-@pytest.mark.parametrize("narrowing", [(1, 3, 12), (1, 1, 1)])
-def test_the_adaptive_softmax_is_its_equation_token_by_token(narrowing: tuple[int, ...]) -> None:
-    softmax = stirred(AdaptiveSoftmax(C, embedding(narrowing)))
-    E, log_p = matrix(softmax.embedding), softmax(HIDDEN)
-    for b in range(2):
-        for t in range(4):
-            e = [math.exp(E[w] @ HIDDEN[b, t]) for w in range(10)]
-            doors = [math.exp(row @ HIDDEN[b, t]) for row in softmax.doors.weight]
-            head, second, third = sum(e[:2]) + sum(doors), sum(e[2:5]), sum(e[5:])
-            p = [x / head for x in e[:2]]
-            p += [doors[0] / head * x / second for x in e[2:5]]
-            p += [doors[1] / head * x / third for x in e[5:]]
-            assert_close(log_p[b, t].exp(), torch.tensor(p), f"P at {b}, {t}")
-    assert_close(log_p.log_softmax(-1), log_p, "their own softmax")
-
-
 def test_the_adaptive_softmax_is_pytorchs() -> None:
     """Which has weights of its own for the output, and d, d / 4, d / 16 as widths."""
     theirs = nn.AdaptiveLogSoftmaxWithLoss(32, 10, [2, 5], div_value=4.0)
@@ -119,15 +101,6 @@ def test_the_adaptive_softmax_is_pytorchs() -> None:
             tail[1].weight.copy_(cluster.narrow.weight)
     hidden = torch.randn(3, 5, 32, generator=torch.Generator().manual_seed(2))
     assert_close(ours(hidden).flatten(0, 1), theirs.log_prob(hidden.flatten(0, 1)), "log-probabilities", 1e-5)
-
-
-def test_without_projection_is_the_usual_matrix_and_two_rows() -> None:
-    name = "Adaptive softmax without projection"
-    assert CATALOGUE[name].difference == (
-        "embedding = partial(AdaptiveEmbedding, narrowing=(1, 1, 1)), output = AdaptiveSoftmax"
-    )
-    more = [sum(p.numel() for p in build(CATALOGUE[row]).parameters()) for row in (name, "Vanilla Transformer")]
-    assert more[0] - more[1] == 2 * 20
 
 
 def scored(softmax: Any) -> list[tuple[int, int]]:
@@ -171,21 +144,6 @@ def test_the_short_loss_of_a_target_that_has_a_source() -> None:
     model = awake(replace(CATALOGUE["Adaptive softmax"], family=EncoderDecoder))
     usual = teacher_forcing_loss(model, TOKENS, source=SOURCE, source_mask=MASK)
     assert_close(adaptive_loss(model, TOKENS, model.encode(SOURCE, MASK)), usual, "the loss", 1e-5)
-
-
-def test_a_cluster_that_no_text_needs_gets_no_gradient_and_its_door_does() -> None:
-    model = awake(CATALOGUE["Adaptive softmax"])
-    adaptive_loss(model, torch.tensor([[0, 1, 2, 1, 0]])).backward()
-    assert not any(p.grad is not None and p.grad.any() for p in model.embedding.clusters[2].parameters())
-    assert all(p.grad.any() for i in (0, 1) for p in model.embedding.clusters[i].parameters())
-    assert model.output.doors.weight.grad[1].any()
-
-
-def test_training_with_the_short_loss() -> None:
-    model = build(CATALOGUE["Adaptive softmax"])
-    history = fit(model, [TOKENS], steps=30, loss=adaptive_loss, learning_rate=0.02, progress=False)
-    assert history.losses[0] == pytest.approx(math.log(VOCAB), abs=1.0)
-    assert history.losses[-1] < 0.5 * history.losses[0]
 
 
 def test_every_cluster_begins_with_the_usual_variance() -> None:

@@ -11,9 +11,8 @@ from nlmcore.transformer import EncoderDecoder, MaskedLM, TransformerEncoder, Tr
 from nlmcore.variants import CATALOGUE
 from nlmcore.variants.deepnorm import DeepNorm
 from nlmcore.variants.mixture_of_experts import MixtureOfExperts
-from nlmcore.variants.sandwich import build_sandwich
 from tests.laws import assert_close
-from tests.nlmcore.variants.test_catalogue import SIZES, TOKENS, VOCAB, awake, build, logits
+from tests.nlmcore.variants.test_catalogue import SIZES, TOKENS, VOCAB, awake, logits
 
 DEEP = CATALOGUE["DeepNorm"]
 
@@ -67,44 +66,6 @@ def test_deepnorm_ends_without_a_norm_of_its_own() -> None:
         x = layer.residual_attention.norm(layer.residual_attention.alpha * x + y)
         x = layer.residual_feed_forward.norm(layer.residual_feed_forward.alpha * x + layer.feed_forward(x))
     assert_close(logits(model), x @ model.output.weight.T, "by hand")
-
-
-def test_a_step_moves_a_deep_post_norm_less_with_deepnorm() -> None:
-    """Section 4: what an update does to the output is bounded by the depth's α and β."""
-
-    def moved(name: str) -> float:
-        torch.manual_seed(0)
-        config = CATALOGUE[name].config(VOCAB, d_model=24, n_heads=2, d_ff=48, n_layers=24, max_length=9)
-        model = TransformerLM(replace(config, norm_position="post"))
-        if name != "DeepNorm":  # the same first weights, without β
-            for p in (p for p in model.layers.parameters() if p.ndim == 2 and p.shape[0] > 6):
-                torch.nn.init.xavier_normal_(p)
-        before = logits(model).detach()
-        loss = torch.nn.functional.cross_entropy(logits(model, TOKENS[:, :-1]).flatten(0, 1), TOKENS[:, 1:].flatten())
-        loss.backward()
-        with torch.no_grad():
-            for p in model.layers.parameters():
-                p -= 0.002 * p.grad.sign()  # type: ignore[union-attr]
-        return (logits(model) - before).pow(2).mean().sqrt().item() / before.std().item()
-
-    assert moved("DeepNorm") < 0.7 * moved("Vanilla Transformer")
-
-
-@pytest.mark.parametrize("name", ["DeepNorm", "Fixup"])
-def test_the_first_weights_of_a_row_suit_a_sandwich_too(name: str) -> None:
-    """n layers are n layers in another order: every matrix begins as it would, and every rule has the same α."""
-    row = replace(CATALOGUE[name], family=EncoderDecoder)
-    plain = build(row, n_layers=3)
-    torch.manual_seed(0)
-    model = EncoderDecoder(replace(row.config(VOCAB, **{**SIZES, "n_layers": 3}), stack=build_sandwich))
-    for side in ("encoder", "decoder"):
-        ours, theirs = (getattr(m, side).layers for m in (model, plain))
-        assert alphas(ours) == alphas(theirs)
-        deviations = [sorted(round(p.std().item(), 1) for p in s.parameters() if p.ndim == 2) for s in (ours, theirs)]
-        assert deviations[0] == deviations[1]
-    if name == "Fixup":
-        x = torch.randn(2, 4, 20)
-        assert torch.equal(model.encoder.layers(x), x), "the identity"
 
 
 def test_layers_that_first_weights_cannot_be_set_for_are_named(plain_errors: None) -> None:

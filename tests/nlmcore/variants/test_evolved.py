@@ -10,7 +10,6 @@ from torch import Tensor
 
 from nlmcore.transformer import EncoderDecoder, FeedForward, TransformerEncoder
 from nlmcore.variants import CATALOGUE
-from nlmcore.variants.evolved import SeparableConvolution
 from tests.laws import assert_close
 from tests.nlmcore.variants.test_catalogue import SIZES, VOCAB, build, stirred
 
@@ -93,20 +92,6 @@ def test_convolutions_remember_more_than_they_were_just_given() -> None:
     assert_close(torch.cat(pieces, 1), whole, "in pieces", 1e-4)
 
 
-def test_a_convolution_sees_as_far_as_its_width() -> None:
-    """Without attention, place 12 feels 10 + 6 places back: all; a change at place t is felt nowhere before it."""
-    cell = model().decoder.layers[0]
-    with torch.no_grad():
-        for name in ("wide_attention", "attention"):
-            getattr(cell, name).output.weight.zero_()
-        before, _ = cell(X)
-        for t in (0, 5):
-            changed = X.clone()
-            changed[:, t, 0] += 1.0
-            felt = (cell(changed)[0] - before)[0].abs().amax(1) > 1e-6
-            assert felt.tolist() == [place >= t for place in range(13)]
-
-
 def test_padding_is_read_as_zeros() -> None:
     encoder = stirred(TransformerEncoder(ROW.config(VOCAB, **{**SIZES, "n_layers": 4})))
     text = torch.arange(9)[None] % VOCAB
@@ -142,18 +127,3 @@ def test_first_weights_are_scaled_where_a_branch_ends() -> None:
 def test_a_network_too_narrow_to_pad_is_named(plain_errors: None) -> None:
     with pytest.raises(ValueError, match=r"d_ff must be at least d_model / 2, got d_ff=9, d_model=20"):
         TransformerEncoder(ROW.config(VOCAB, **{**SIZES, "d_ff": 9}))
-
-
-def test_a_separable_convolution_is_its_equation(plain_errors: None) -> None:
-    torch.manual_seed(3)
-    part = SeparableConvolution(3, 5, 4)
-    x = torch.randn(2, 7, 3)
-    y = part(x)
-    assert y.shape == (2, 4, 5)
-    k, W = part.depthwise.weight[:, 0], part.pointwise.weight
-    for t in range(4):
-        z = torch.stack([sum(k[c, j] * x[:, t + j, c] for j in range(4)) for c in range(3)], 1)
-        assert_close(y[:, t], (z @ W.T).detach(), f"place {t}")
-    assert sum(p.numel() for p in part.parameters()) == 3 * 4 + 3 * 5
-    with pytest.raises(ValueError, match="d_out must be at least 1, got 0"):
-        SeparableConvolution(3, 0, 4)

@@ -1,19 +1,16 @@
 """Funnel Transformer: a text that gets shorter, where it is pooled, and what becomes of padding."""
 
-from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 
-from nlmcore.transformer import EncoderDecoder, TransformerEncoder
+from nlmcore.transformer import TransformerEncoder
 from nlmcore.variants import CATALOGUE
-from nlmcore.variants.funnel import build_funnel, pool, shorten
-from nlmcore.variants.variant import vanilla
+from nlmcore.variants.funnel import pool, shorten
 from tests.laws import assert_close
-from tests.nlmcore.variants.test_catalogue import MASK, SIZES, SOURCE, TOKENS, VOCAB, build, logits, stirred
+from tests.nlmcore.variants.test_catalogue import MASK, SIZES, SOURCE, TOKENS, VOCAB, build, stirred
 
 FUNNEL = CATALOGUE["Funnel Transformer"]
 TEXT = torch.randint(0, VOCAB, (3, 7), generator=torch.Generator().manual_seed(8))
@@ -91,24 +88,7 @@ def test_a_source_of_padding_alone_stays_finite() -> None:
     assert all(p.grad.isfinite().all() for p in model.parameters() if p.grad is not None)
 
 
-def test_without_pooling_it_is_the_usual_model() -> None:
-    model = stirred(build(replace(FUNNEL, changes={"stack": partial(build_funnel, every=2)})))
-    plain = EncoderDecoder(vanilla(VOCAB, **SIZES)).eval()
-
-    def place(name: str) -> str:
-        """encoder.layers.3.feed_forward is encoder.layers.1.feed_forward of blocks: two layers for one."""
-        before, found, rest = name.partition("encoder.layers.")
-        number, _, part = rest.partition(".")
-        return f"{before}{found}{int(number) // 2}.{part}" if found else name
-
-    plain.load_state_dict({place(name): p for name, p in model.state_dict().items()})
-    assert_close(logits(model), logits(plain), "every = n_layers")
-    assert (logits(model) - logits(stirred(build(FUNNEL)))).abs().max() > 1e-3
-
-
 def test_what_cannot_be_pooled_is_named(plain_errors: None) -> None:
     model = encoder()
     with pytest.raises(ValueError, match=r"mask must say which tokens are real, \(3, 1, 1, 7\) here, got \(7, 7\)"):
         model.layers(model.embed(TEXT), torch.ones(7, 7).bool())
-    with pytest.raises(ValueError, match="every must be at least 1, got 0"):
-        build_funnel(vanilla(VOCAB, **SIZES), False, False, every=0)

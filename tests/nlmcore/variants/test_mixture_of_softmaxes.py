@@ -41,28 +41,6 @@ def test_a_mixture_is_its_equation_by_loops() -> None:
     assert_close(log_p.log_softmax(-1), log_p, "its own log-softmax")
 
 
-def test_a_mixture_of_one_is_a_softmax() -> None:
-    part = mixture(1)
-    view = torch.tanh(CONTEXTS @ part.views.weight.T)
-    assert_close(part(CONTEXTS), (view @ part.softmax.weight.T).log_softmax(-1), "log-probabilities")
-
-
-def test_only_a_mixture_of_softmaxes_leaves_the_bottleneck() -> None:
-    """Rank of ln P for 60 contexts, d = 4: a softmax, and a mixture of contexts inside one softmax, have 5 at most."""
-    part = mixture(3, 4, 30).double()
-    with torch.no_grad():
-        for parameter in part.parameters():
-            parameter.mul_(3)
-        hidden = 2 * torch.randn(1, 60, 4, generator=torch.Generator().manual_seed(3), dtype=torch.float64)
-        one = part.softmax(hidden).log_softmax(-1)
-        views = part.views(hidden).tanh().unflatten(-1, (3, 4))
-        contexts = (part.prior(hidden).softmax(-1).unsqueeze(-1) * views).sum(-2)
-        inside = part.softmax(contexts).log_softmax(-1)
-        ranks = [torch.linalg.matrix_rank(log_p[0], rtol=1e-9).item() for log_p in (one, inside, part(hidden))]
-    assert ranks[:2] == [5, 5]
-    assert ranks[2] == 30
-
-
 def test_scores_of_any_size_give_no_infinity() -> None:
     part = mixture()
     with torch.no_grad():
@@ -89,8 +67,6 @@ def test_an_untied_mixture_has_a_matrix_of_its_own() -> None:
 
 
 def test_bad_numbers_are_named(plain_errors: None) -> None:
-    with pytest.raises(ValueError, match="n_softmaxes must be at least 1, got 0"):
-        mixture(0)
     nothing_to_tie = replace(vanilla(VOCAB, **SIZES), output=MixtureOfSoftmaxes, embedding=lambda v, d: nn.ReLU())
     with pytest.raises(ValueError, match=r"tie_embeddings needs an embedding with a matrix `weight`.*got ReLU"):
         TransformerLM(nothing_to_tie)

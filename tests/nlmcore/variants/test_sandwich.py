@@ -10,8 +10,8 @@ import torch
 from nlmcore.transformer import EncoderDecoder, TransformerLM
 from nlmcore.variants import CATALOGUE
 from nlmcore.variants.sandwich import build_order, build_sandwich, order
-from tests.laws import assert_close, assert_language_model
-from tests.nlmcore.variants.test_catalogue import SIZES, TOKENS, VOCAB, awake, build, logits
+from tests.laws import assert_language_model
+from tests.nlmcore.variants.test_catalogue import SIZES, TOKENS, VOCAB, awake, build
 
 
 @pytest.mark.parametrize(
@@ -29,25 +29,6 @@ def test_a_sandwich_has_the_layers_of_its_order() -> None:
     for n, k in ((16, 6), (12, 5), (4, 2), (1, 0)):  # 6 of 16 in the paper
         layers = CATALOGUE["Sandwich"].build(VOCAB, n_layers=n, d_model=12).layers
         assert "".join("s" if hasattr(layer, "attention") else "f" for layer in layers) == order(n, k)
-
-
-@pytest.mark.parametrize("family", [TransformerLM, EncoderDecoder])
-def test_a_sandwich_without_bread_is_the_usual_order(family: type) -> None:
-    plain = awake(replace(CATALOGUE["Vanilla Transformer"], family=family))
-    config = replace(plain.config, stack=partial(build_sandwich, k=0))
-    model = family(config).eval()
-    parts = {"attention": 0, "residual_attention": 0, "cross_attention": 0, "residual_cross_attention": 0}
-
-    def place(name: str) -> str:
-        """layers.3.feed_forward.… is layers.7.feed_forward.… of a sandwich: two layers for one block."""
-        before, found, rest = name.partition("layers.")
-        if not found:
-            return name
-        number, part, *more = rest.split(".")
-        return ".".join([f"{before}layers.{2 * int(number) + (part not in parts)}", part, *more])
-
-    model.load_state_dict({place(name): weight for name, weight in plain.state_dict().items()})
-    assert_close(logits(model), logits(plain), "k = 0")
 
 
 def test_sandwiches_begin_with_the_weights_of_the_usual_stack() -> None:

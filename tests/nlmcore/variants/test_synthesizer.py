@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import pytest
@@ -39,9 +38,6 @@ def normal(*shape: int, seed: int = 0) -> Tensor:
 def made(kind: Callable[..., nn.Module], **options: Any) -> Any:
     torch.manual_seed(0)
     return stirred(kind(HEADS, WIDTH, LENGTH, **options))
-
-
-# --- scores ---
 
 
 def by_hand(part: Any, q: Tensor, h: int, t: int, s: int) -> float:
@@ -100,9 +96,6 @@ def test_what_is_joined() -> None:
     assert_close(alpha(scores, dots), 0.75 * scores + 0.25 * dots, "three of four parts S")
 
 
-# --- the rows ---
-
-
 def mixed_by_hand(layer: Any, x: Tensor) -> Tensor:
     """A causal Synthesizer of one text x (time, d_model), by loops over heads and places."""
     heads, d = layer.n_heads, layer.d_head
@@ -146,31 +139,12 @@ def test_rows_have_the_matrices_that_they_use(name: str) -> None:
     assert (layer.n_heads, layer.d_head) == ((6, 4) if "Tay" in ROWS[name].paper else (4, 8))
 
 
-def test_narangs_heads_are_eight_of_128() -> None:
-    layer = build(ROWS["Synthesizer (dense)"], d_model=6, n_heads=12, d_head=64, n_layers=1).layers[0].attention
-    assert (layer.n_heads, layer.d_head) == (8, 128)
-
-
-def test_scores_without_queries_are_one_for_all_texts_and_dense_ones_are_not() -> None:
-    for name, same in (("random", True), ("factorized", True), ("random, fixed", True), ("dense", False)):
-        model = awake(ROWS[f"Synthesizer ({name})"])
-        with capture(model) as tape, torch.no_grad():
-            model(TOKENS)
-        weights = tape["layers.0.attention"]
-        assert weights.shape[2:] == (5, 5)
-        assert_close(weights.sum(-1), torch.ones(weights.shape[:3]), "sums")
-        assert torch.equal(weights[0], weights[1]) is same
-
-
 def test_a_fixed_table_is_no_parameter_and_is_kept_with_the_model() -> None:
     model = build(ROWS["Synthesizer (random, fixed)"])
     assert not [name for name, _ in model.named_parameters() if "table" in name]
     assert "layers.0.attention.scores.table" in model.state_dict()
     tables = [layer.attention.scores.table for layer in model.layers]
     assert not torch.equal(*tables), "each layer has its own"
-
-
-# --- as part of a model ---
 
 
 @pytest.mark.parametrize("window", [2, 9])
@@ -218,11 +192,7 @@ def test_what_does_not_fit_is_named(plain_errors: None) -> None:
         TransformerEncoder(row.config(VOCAB, **SIZES))(long)
     with pytest.raises(ValueError, match="n_kv_heads must be None: every head has values of its own, got 2"):
         build(row, n_kv_heads=2)
-    with pytest.raises(TypeError, match="a bias of the scores alone, like RelativeBias, got Rotary"):
-        TransformerLM(replace(row.config(VOCAB, **SIZES), attention_positions=Rotary, share=lambda stack: None))
     with pytest.raises(TypeError, match="KeyValueCache of an earlier call, got tuple"):
         model.layers[0].attention(normal(1, 2, 20), (1, 2))
-    with pytest.raises(ValueError, match="rank must be at least 1, got 0"):
-        build(replace(row, changes={"attention": partial(build_plain, scores=partial(FactorisedRandomScores, rank=0))}))
-    with pytest.raises(TypeError, match="trained must be True or False, got str 'no'"):
-        RandomScores(1, 2, 3, trained="no")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="a bias of the scores alone, like RelativeBias, got Rotary"):
+        TransformerLM(replace(row.config(VOCAB, **SIZES), attention_positions=Rotary, share=lambda stack: None))

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from nlmcore.positions import TransformerXLPositions
-from nlmcore.training import detach, fit
+from nlmcore.training import detach
 from nlmcore.transformer import TransformerLM
 from nlmcore.variants import CATALOGUE
 from nlmcore.variants.transformer_xl import build_transformer_xl, share_u_and_v
@@ -68,21 +68,7 @@ def test_the_memory_is_as_long_as_the_configuration_says() -> None:
     assert all(layer.keys.shape[2] < 40 for layer in state.layers), "and none needs memory for all of it"
 
 
-@torch.no_grad()
-def test_memory_is_seen_as_far_as_it_reaches() -> None:
-    model = awake(ROW)  # 2 layers, window 9: 16 positions back
-    text = torch.randint(0, VOCAB, (1, 30), generator=torch.Generator().manual_seed(0))
-    _, memory = model(text[:, :20])
-    now, _ = model(text[:, 20:], memory)
-    for place, seen in ((19, True), (5, True), (4, True), (3, False)):
-        other = text.clone()
-        other[0, place] = (other[0, place] + 1) % VOCAB
-        _, memory = model(other[:, :20])
-        moved = (model(text[:, 20:], memory)[0] - now).abs().amax(-1)[0]
-        assert bool(moved[0] > 0) is seen, f"place {place} from place 20"
-
-
-def test_no_gradient_goes_into_the_memory_and_training_carries_it() -> None:
+def test_no_gradient_goes_into_the_memory() -> None:
     torch.manual_seed(0)
     model = ROW.build(VOCAB, d_model=24, n_layers=2, max_length=6)
     first, second = TOKENS, TOKENS.flip(1)
@@ -91,5 +77,3 @@ def test_no_gradient_goes_into_the_memory_and_training_carries_it() -> None:
     assert_close(with_memory, model(torch.cat([first, second], 1))[0][:, 5:], "segments and the whole", 1e-4)
     (gradient,) = torch.autograd.grad(with_memory.sum(), carried.layers[0].keys, allow_unused=True)
     assert gradient is None
-    history = fit(model, [first, second], steps=24, carry_state=True, learning_rate=0.04, progress=False)
-    assert history.losses[-1] < 0.7 * history.losses[0]

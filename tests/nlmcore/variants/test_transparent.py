@@ -66,15 +66,6 @@ def test_if_only_the_last_layer_counts_it_is_the_usual_model() -> None:
         assert_close(logits(model), logits(plain_twin(model)), "all on h^N")
 
 
-def test_if_only_the_embeddings_count_the_encoders_layers_are_silent() -> None:
-    model = awake()
-    with torch.no_grad():
-        model.decoder.layers.weights[0] = 60.0
-        before = logits(model)
-        stirred(model.encoder.layers)
-        assert_close(logits(model), before, "all on h^0")
-
-
 def test_an_encoder_of_another_depth_is_told_of(plain_errors: None) -> None:
     deep, shallow = (TRANSPARENT.config(VOCAB, **{**SIZES, "n_layers": n}) for n in (3, 2))
     told = replace(shallow, stack=partial(build_transparent, n_encoder_layers=3))
@@ -83,5 +74,3 @@ def test_an_encoder_of_another_depth_is_told_of(plain_errors: None) -> None:
     assert logits(model, TOKENS).shape == (3, 5, VOCAB)
     with pytest.raises(ValueError, match=r"needs 3 vectors of width 20 .* 2 encoder layers\), got a width of 80"):
         EncoderDecoder(shallow, deep).encode(SOURCE)
-    with pytest.raises(ValueError, match="n_encoder_layers must be at least 1, got 0"):
-        build_transparent(deep, True, True, n_encoder_layers=0)

@@ -9,8 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from nlmcore.training import fit, teacher_forcing_loss
-from nlmcore.transformer import EncoderDecoder, TransformerEncoder
+from nlmcore.transformer import TransformerEncoder
 from nlmcore.variants import CATALOGUE
 from nlmcore.variants.universal import Universal, build_universal, ponder_cost
 from tests.laws import assert_chunking_law, assert_close, assert_language_model
@@ -149,33 +148,6 @@ def test_pondering_is_of_real_tokens_and_can_be_made_dear() -> None:
     cost.backward()
     assert encoder.layers.halt.grad.any()
     assert ponder_cost(torch.nn.Linear(2, 2)).item() == 0.0
-
-
-def test_a_model_that_pays_for_pondering_ponders_less(unchecked: None) -> None:
-    tokens = torch.randint(0, VOCAB, (5, 7), generator=torch.Generator().manual_seed(5))
-
-    def mean_loops(price: float) -> float:
-        model = build(ROW, n_layers=LOOPS)
-
-        def loss(model: torch.nn.Module, tokens: Tensor) -> Tensor:
-            return teacher_forcing_loss(model, tokens) + price * ponder_cost(model)  # type: ignore[arg-type]
-
-        history = fit(model, [tokens], steps=20, loss=loss, learning_rate=0.02, progress=False)
-        assert history.losses[-1] < 0.9 * history.losses[0]
-        model.eval()
-        logits(model, tokens)
-        return model.layers.loops.float().mean().item()
-
-    assert mean_loops(1.0) < mean_loops(0.0) - 0.5
-
-
-def test_it_has_one_block_and_what_halts_it() -> None:
-    model = build(ROW, n_layers=LOOPS)
-    assert len(set(model.layers)) == 1
-    block = sum(p.numel() for p in model.layers[0].parameters())
-    assert sum(p.numel() for p in model.layers.parameters()) == block + 20 + 1
-    both = build(replace(ROW, family=EncoderDecoder))
-    assert both.encoder.layers[0] is not both.decoder.layers[0]
 
 
 def test_it_can_be_copied_and_stored_in_the_middle_of_training() -> None:

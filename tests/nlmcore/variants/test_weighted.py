@@ -51,16 +51,6 @@ def test_both_weights_are_shares_and_begin_alike() -> None:
         assert part.kappa.tolist() == part.alpha.tolist() == pytest.approx([1 / 6] * 6)
 
 
-def test_with_relu_and_no_biases_only_the_product_of_both_counts() -> None:
-    """What the module's text says of the table's own feed-forward network."""
-    part = Branches(vanilla(VOCAB, **SIZES), 6, 4)
-    with torch.no_grad():
-        part.kappa_logits.copy_(torch.arange(6) / 3)
-        first = part(HEADS)
-        part.kappa_logits, part.alpha_logits = part.alpha_logits, part.kappa_logits
-        assert_close(part(HEADS), first, "κ and α in each other's place")
-
-
 def test_a_layer_is_branched_attention_alone() -> None:
     model = stirred(build(replace(ROW, family=EncoderDecoder)))
     for layer in (*model.encoder.layers, *model.decoder.layers):

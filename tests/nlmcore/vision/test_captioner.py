@@ -4,9 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from nlmcore.decoding import beam_search, greedy, sample
 from nlmcore.inspect import capture
-from nlmcore.language_model import select
 from nlmcore.seq2seq import Seq2Seq
 from nlmcore.vision import Captioner, ConvEncoder, VisionTransformer, doubly_stochastic
 from tests.laws import assert_close, assert_every_parameter_gets_a_gradient, assert_language_model
@@ -74,25 +72,6 @@ def test_every_parameter_gets_a_gradient(name):
     if name.endswith("token"):  # of the class token's own vector the decoder sees what other locations took from it
         assert model.encoder.encoder.class_token
     assert_every_parameter_gets_a_gradient(model, model(tokens, model.encode(images))[0])
-
-
-def test_decoding_works_as_for_text(unchecked):
-    model, (images, _) = build("patches"), data()
-    prompt, state = torch.ones(3, 1, dtype=torch.long), model.encode(images)
-    found = greedy(model, prompt, 4, state=state).tokens
-    assert torch.equal(sample(model, prompt, 4, state=state, temperature=0).tokens, found)
-    beams = beam_search(model, prompt, 4, beam_size=1, state=state)
-    assert [hypotheses[0].tokens for hypotheses in beams] == found.tolist() or torch.equal(
-        torch.stack([torch.as_tensor(hypotheses[0].tokens) for hypotheses in beams]), found
-    )
-    alone = greedy(model, prompt[:1], 4, state=select(state, torch.tensor([2]))).tokens
-    assert torch.equal(alone[0], found[2])
-
-
-def test_another_image_gives_other_logits():
-    model, (images, tokens) = build("convolutional"), data()
-    logits = model(tokens, model.encode(images))[0]
-    assert not torch.allclose(model(tokens, model.encode(1 - images))[0], logits)
 
 
 def test_doubly_stochastic_by_loops():

@@ -14,22 +14,6 @@ def _seed() -> None:
     torch.manual_seed(0)
 
 
-def test_a_convolution_is_its_sum():
-    x, W, b = torch.randn(2, 3, 4, 5), torch.randn(7, 3, 3, 3), torch.randn(7)
-    y = convolve(x, W, b)
-    for o in range(7):
-        for r in range(4):
-            for c in range(5):
-                expected = b[o] + torch.zeros(2)
-                for i in range(3):
-                    for u in range(3):
-                        for v in range(3):
-                            at_r, at_c = r + u - 1, c + v - 1
-                            if 0 <= at_r < 4 and 0 <= at_c < 5:
-                                expected = expected + W[o, i, u, v] * x[:, i, at_r, at_c]
-                assert_close(y[:, o, r, c], expected, f"channel {o} at {r}, {c}")
-
-
 @pytest.mark.parametrize("size", [1, 3, 5])
 def test_it_is_pytorchs(size):
     theirs = nn.Conv2d(3, 7, size, padding=size // 2)
@@ -53,14 +37,6 @@ def test_the_encoder_is_its_parts():
     for r in range(4):
         for c in range(2):
             assert_close(found[:, 2 * r + c], x[:, :, r, c], f"location {r}, {c}")
-
-
-def test_a_shift_of_the_image_shifts_the_maps():
-    encoder = ConvEncoder((4, 6), pools=(1, 1))
-    image = torch.zeros(1, 9, 9)
-    image[0, 3:6, 3:6] = torch.rand(3, 3)
-    maps = [encoder(torch.roll(image, by, 2)).unflatten(1, (9, 9)) for by in (0, 1)]
-    assert_close(maps[1][:, 2:7, 3:7], maps[0][:, 2:7, 2:6], "the maps of the shifted image")
 
 
 def test_coordinates_are_two_more_maps():

@@ -4,7 +4,6 @@ import pytest
 import torch
 from torch import nn
 
-from nlmcore.inspect import capture
 from nlmcore.transformer.from_torch import copy_stack
 from nlmcore.vision import ImageClassifier, PatchPredictor, VisionTransformer, hide_patches, patch_loss, to_patches
 from tests.laws import assert_close, assert_every_parameter_gets_a_gradient
@@ -57,23 +56,6 @@ def test_a_location_that_may_not_be_attended_to_changes_nothing():
     changed[:, -P:, -P:] += 1
     assert_close(model(changed, mask)[:, :-1], model(images, mask)[:, :-1], "other locations")
     assert not torch.allclose(model(changed)[:, :-1], model(images)[:, :-1])
-
-
-def test_attention_is_seen():
-    model = build()
-    with capture(model) as tape:
-        model(torch.rand(2, H, W))
-    assert tape["layers.1.attention"].shape == (2, HEADS, N + 1, N + 1)
-
-
-def test_without_positions_a_bag_of_patches():
-    from nlmcore.positions import NoPositions
-
-    images = torch.rand(2, H, W)
-    shuffled = images.unflatten(2, (W // P, P)).flip(2).flatten(2)  # whole columns of patches in another order
-    for positions, alike in ((NoPositions, True), (None, False)):
-        model = build(**({"positions": positions} if positions else {}))
-        assert torch.allclose(model(images)[:, 0], model(shuffled)[:, 0], atol=1e-4) is alike
 
 
 @pytest.mark.parametrize("class_token", [True, False])
