@@ -132,7 +132,7 @@ def parse(words: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
     Raises argparse.ArgumentError."""
     cut = words.index("--") if "--" in words else len(words)
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
-    parser.add_argument("--torch", choices=tuple(install.SIZES))
+    parser.add_argument("--torch", choices=install.BUILDS)
     parser.add_argument("--here", action="store_true")
     parser.add_argument("--ready", action="store_true")  # said to itself: the environment has just been looked at
     parser.add_argument("-h", "--help", action="store_true")
