@@ -40,7 +40,10 @@ from autograder.launcher.requirements import Wanted
 from autograder.launcher.say import Steps
 
 BUILDS = ("cpu", "cuda", "default")
-CHECK = "import torch, numpy, jupyterlab, nbgrader, jupytext, nlmcore, lectures, autograder"
+CHECK = """\
+import torch, numpy, matplotlib.pyplot, IPython, ipykernel.kernelapp, ipywidgets, jupyterlab, nbgrader, jupytext
+import nlmcore, lectures, autograder"""
+"""What has been imported is compiled. A sandbox, which may not write, would compile it each time anew."""
 PINS = "constraints.txt"
 UV = (0, 7)  # the first that knows PyTorch's builds
 NO_CPU_BUILD = """\
@@ -84,22 +87,19 @@ class Installer:
     def make(self) -> None:
         """Make the virtual environment, or mend it: packages that it has stay."""
         prefix = self.environment.prefix
-        if self.uv:  # relocatable: its scripts still run when the checkout has been moved
-            line = [self.uv, "venv", "--relocatable", "--allow-existing", "--python", base_python()]
-        else:
-            line = [base_python(), "-m", "venv"]
-            for python in prefix.glob("bin/python*"):  # links to a Python that is gone would be in the way
-                python.unlink()
-        self.steps.must(*line, str(prefix))
+        if not self.uv:
+            return _venv(prefix, self.steps)
+        how = ("--relocatable", "--allow-existing")  # its scripts still run when the checkout has been moved
+        self.steps.must(self.uv, "venv", *how, "--python", base_python(), str(prefix))
 
     def call(self, verb: str, *words: str) -> int:
         python = str(self.environment.python)
         line = [self.uv, "pip", verb, "--python", python] if self.uv else [python, "-m", "pip", verb]
         return self.steps.call(*line, *words)
 
-    def install(self, *words: str, last: tuple[str, ...] = ()) -> None:
+    def install(self, *words: str) -> None:
         """In the tested versions if they fit, else in those that the ranges allow. uv is asked first whether it could:
-        it answers 1 if versions do not fit, and 2 if an index cannot be reached. last: options for the real thing."""
+        it answers 1 if versions do not fit, and 2 if an index cannot be reached."""
         for index in dict.fromkeys((self.index, ())):
             for pins in dict.fromkeys((self.pins, ())):
                 how = (*index, *pins, *words)
@@ -109,7 +109,7 @@ class Installer:
                         self.steps.note(NO_CPU_BUILD)
                     if pins != self.pins:
                         self.steps.note(NO_PINS)
-                    if self.uv and self.call("install", *how, *last):
+                    if self.uv and self.call("install", *how):
                         raise self.steps.failure()
                     return
                 if self.uv and code != 1:
@@ -127,14 +127,23 @@ def find_uv(root: Path, steps: Steps) -> str:
     found, folder = shutil.which("uv"), root / "build" / "uv"
     if found and _new_enough(found):
         return found
+    own = (program(folder, "uv"), folder / "bin" / program(folder, "uv").name)  # `--target` has `bin` on Windows, too
+    if not any(path.exists() for path in own):
+        with steps.step("uv, which installs the rest"):
+            python, where = base_python(), ["--target", str(folder)]
+            if steps.call(python, "-m", "pip", "--version"):  # as on a Debian without python3-pip
+                _venv(folder, steps)
+                python, where = str(program(folder, "python")), []
+            steps.call(python, "-m", "pip", "install", "--retries", "1", *where, "uv")
+    return next((str(path) for path in own if _new_enough(str(path))), "")
+
+
+def _venv(folder: Path, steps: Steps) -> None:
     if not all(importlib.util.find_spec(name) for name in ("venv", "ensurepip")):
         raise say.SetupError(NO_VENV)
-    own = str(program(folder, "uv"))
-    if not Path(own).exists():
-        with steps.step("uv, which installs the rest"):
-            steps.must(base_python(), "-m", "venv", "--clear", str(folder))
-            steps.call(str(program(folder, "python")), "-m", "pip", "install", "--retries", "1", "uv")
-    return own if _new_enough(own) else ""
+    for python in folder.glob("bin/python*"):  # links to a Python that is gone would be in the way
+        python.unlink()
+    steps.must(base_python(), "-m", "venv", str(folder))
 
 
 def _new_enough(uv: str) -> bool:
@@ -166,22 +175,19 @@ def variables() -> dict[str, str]:
     return kept
 
 
-def ensure(
-    root: Path, extras: Iterable[str] = (), torch: str | None = None, here: bool = False, soon: bool = False
-) -> Environment:
-    """A working environment: created, completed or repaired if necessary. Takes well under a second if not. With
-    `soon`, what only makes it faster is left out."""
+def ensure(root: Path, extras: Iterable[str] = (), torch: str | None = None, here: bool = False) -> Environment:
+    """A working environment: created, completed or repaired if necessary. Takes well under a second if not."""
     wanted, environment = requirements.read(root), locate(root, here)
     if not examine(environment, wanted, extras, torch).healthy:
         with one_at_a_time(environment):
             findings = examine(environment, wanted, extras, torch)
             if not findings.healthy:  # else another set-up has just done it
-                _put_right(environment, wanted, findings, {*extras}, torch, soon)
+                _put_right(environment, wanted, findings, {*extras}, torch)
     return locate(root, here)
 
 
 def _put_right(
-    environment: Environment, wanted: Wanted, findings: Findings, extras: set[str], torch: str | None, soon: bool
+    environment: Environment, wanted: Wanted, findings: Findings, extras: set[str], torch: str | None
 ) -> None:
     broken = interpreter_fault(environment, wanted)
     _may_be_touched(environment, wanted, broken)
@@ -207,8 +213,7 @@ def _put_right(
     with steps.step("PyTorch, JupyterLab, nbgrader and the other packages (about 450 MB)"):
         installer.install(*wanted.requirements(extras), *wanted.build, "pip")
     with steps.step("Pretrained models and corpora (about 200 MB), and the course"):
-        last = ("--compile-bytecode",) if uv and not soon else ()  # what is not compiled, each sandbox compiles anew
-        installer.install("--no-deps", "--no-build-isolation", *wanted.no_deps, "-e", str(environment.root), last=last)
+        installer.install("--no-deps", "--no-build-isolation", *wanted.no_deps, "-e", str(environment.root))
     with steps.step("Checking that it all loads"):
         steps.must(str(environment.python), "-I", "-W", "ignore", "-c", CHECK)
 
@@ -230,9 +235,8 @@ def _announce(environment: Environment, reasons: list[str]) -> None:
     elif reasons[0] == UNFINISHED:
         say.line(f"The set-up of {environment.prefix} did not finish; resuming it.")
     else:
-        more = [f"and {len(reasons) - 8} more"] if len(reasons) > 8 else []
         say.line(f"The environment {environment.prefix} needs attention:")
-        say.line("\n".join(f"   - {reason}" for reason in [*reasons[:8], *more]))
+        say.line("\n".join(f"   - {reason}" for reason in reasons[:8]))
 
 
 def _may_be_touched(environment: Environment, wanted: Wanted, broken: str) -> None:
@@ -264,7 +268,7 @@ def _make(installer: Installer, wanted: Wanted) -> Environment:
     """Make or mend the virtual environment; packages stay if they are for the Python that there is."""
     prefix, config = installer.environment.prefix, installer.environment.prefix / "pyvenv.cfg"
     kept = config.read_text(encoding="utf-8") if config.exists() else ""
-    if not re.search(rf"^version\w* = {sys.version_info[0]}\.{sys.version_info[1]}\.", kept, re.M):
+    if kept and not re.search(rf"^version\w* = {sys.version_info[0]}\.{sys.version_info[1]}\.", kept, re.M):
         shutil.rmtree(prefix, ignore_errors=True)
     installer.make()
     if interpreter_fault(locate(installer.environment.root), wanted):  # it cannot be mended
