@@ -181,8 +181,11 @@ def ensure(root: Path, extras: Iterable[str] = (), torch: str | None = None, her
     if not examine(environment, wanted, extras, torch).healthy:
         with one_at_a_time(environment):
             findings = examine(environment, wanted, extras, torch)
-            if not findings.healthy:  # else another set-up has just done it
-                _put_right(environment, wanted, findings, {*extras}, torch)
+            try:
+                if not findings.healthy:  # else another set-up has just done it
+                    _put_right(environment, wanted, findings, {*extras}, torch)
+            except OSError as error:  # our own files: a full disk, a folder that may not be written
+                raise say.SetupError(f"{error}\n{say.advice(str(error))}") from error
     return locate(root, here)
 
 
@@ -197,8 +200,9 @@ def _put_right(
     build = torch or old.get("torch", "cpu")
     environment.stamp.unlink(missing_ok=True)  # from here until the end the environment counts as unfinished
     steps = Steps(environment.log, variables())
-    uv = "" if conda_prefix() else find_uv(environment.root, steps)  # conda's own advice is pip
-    if broken or not (uv or "pip" in installed(environment.site)):
+    pip = "pip" in installed(environment.site)
+    uv = "" if conda_prefix() and pip else find_uv(environment.root, steps)  # conda's own advice is pip
+    if broken or not (uv or pip or environment.here):
         with steps.step("Virtual environment"):
             environment = _make(Installer(uv, environment, steps), wanted)
     backend = {("cpu", True): "cpu", ("cuda", False): "auto"}.get((build, sys.platform.startswith("linux")))

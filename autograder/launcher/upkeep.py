@@ -6,8 +6,9 @@ import shutil
 import subprocess
 
 from autograder.files import open_to_others
-from autograder.launcher import environment, exercises, lab, notebooks, requirements, say
+from autograder.launcher import environment, lab, requirements, say
 from autograder.launcher.environment import Environment
+from autograder.texts import exercises, notebooks
 
 CHROMIUMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome")
 

@@ -16,8 +16,9 @@ from itertools import pairwise
 from pathlib import Path
 
 from autograder.files import WORK
-from autograder.launcher import environment, exercises, glossary, install, lab, notebooks, say
+from autograder.launcher import environment, install, lab, say
 from autograder.launcher.environment import Environment
+from autograder.texts import exercises, glossary, notebooks
 
 ROOT = Path(__file__).resolve().parents[2]
 

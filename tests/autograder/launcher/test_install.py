@@ -109,6 +109,28 @@ def test_without_uv_pip_does_the_same(course: Course) -> None:
     assert rest.startswith("python -m pip install -c constraints.txt --no-deps --no-build-isolation weights==1.0 -e ")
 
 
+def test_in_an_environment_of_the_users_nothing_is_made_and_any_version_of_the_range_is_right(course: Course) -> None:
+    place = course.place
+    course.place = Environment(place.root, place.prefix, place.python, place.site, here=True)
+    course.patch.setattr(install, "conda_prefix", lambda: place.prefix)
+    ran = course.run()
+    assert ran[0].startswith("uv pip install")  # conda without pip
+    course.have("pip==25")
+    place.stamp.unlink()
+    ran += course.run()
+    assert ran[-3].startswith("python -m pip install torch>=2,<3")
+    assert not any("constraints" in line or "venv" in line.split()[:3] for line in ran)
+
+
+def test_a_disk_that_is_full_is_said(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(install, "write_json", full)
+    with pytest.raises(say.SetupError, match="disk is full"):
+        course.run()
+
+
 def test_versions_that_somebody_has_changed_are_asked_only_whether_they_fit(course: Course) -> None:
     course.have("numpy==1.9")
     course.run("tests")

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from autograder import seal
-from autograder.launcher import exercises
-from autograder.launcher.text import as_json, digest
+from autograder.texts import exercises
+from autograder.texts.text import as_json, digest
 
 QUESTIONS = {"area": "How large is a circle?", "rim": "How long is its rim?"}
 

@@ -13,9 +13,9 @@ from itertools import count
 from pathlib import Path
 
 from autograder.files import WORK, plain_files, write_json
-from autograder.launcher import notebooks
-from autograder.launcher.text import BUILT_FROM, digest
 from autograder.seal import SEAL, about, read, same_release, untouched
+from autograder.texts import notebooks
+from autograder.texts.text import BUILT_FROM, digest
 
 RELEASED = "exercises"
 RECORD = f"{RELEASED}/.built.json"  # what was built here last: a digest of everything read, and one of every file
@@ -26,7 +26,7 @@ CODE = (
     "autograder/*.py",
     "autograder/grading/stubs.py",
     "autograder/question/*.py",
-    "autograder/launcher/text.py",
+    "autograder/texts/text.py",
     "autograder/release/*.py",
     "nbgrader_config.py",
     "course_config.py",
