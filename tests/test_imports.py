@@ -220,7 +220,7 @@ GRADER = {
     "instructor": {"grading", "question", "feedback", "intake", "pages", "preflight"},
     "nbgrader_config": {"grading", "feedback", "instructor.marking_page", "preflight"},
     "release": {"question", "launcher", "nbgrader_config", "scaffold", "texts"},
-    "extras.imported": {"sandbox", "grading", "question", "launcher", "release", "scaffold", "texts"},
+    "extras.imported": {"sandbox", "grading", "question", "release", "scaffold", "texts"},
     "extras.desk": {"sandbox", "grading", "question", "pages", "preflight", "intake"},
     "race": {"sandbox", "grading", "question", "feedback", "instructor", "pages", "preflight"},
     "extras.hub": {"grading", "intake", "launcher", "release", "texts"},
