@@ -1,6 +1,7 @@
 """The course's tools. Packages import only downwards (`tests/test_imports.py` has the table):
 
-    launcher      python3 -m autograder: the environment, the notebooks, JupyterLab; standard library only
+    launcher      python3 -m autograder: the environment, JupyterLab, all commands; standard library only
+    texts         lectures and masters as text, and what is made of them: notebooks, exercises, the glossary
     commands      the verbs around grading: options in words, exit codes
     site          the course as static pages: lectures executed, the states of their widgets drawn
     present       what JupyterLab loads of the course: the presenter's view

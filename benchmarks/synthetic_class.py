@@ -19,10 +19,10 @@ import nbformat
 from nbformat.v4 import new_code_cell
 from written_out import mistaken, second_solutions
 
-from autograder.launcher import notebooks
 from autograder.question.find import exercises_of, find
 from autograder.question.questions import read_master
 from autograder.release.build import build_exercises
+from autograder.texts import notebooks
 
 ROOT = Path(__file__).resolve().parents[1]
 ASSIGNMENT = "attention"

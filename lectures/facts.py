@@ -1,4 +1,4 @@
-"""Write the figures in the prose of lectures as their cells compute them (`autograder.launcher.figures` says how).
+"""Write the figures in the prose of lectures as their cells compute them (`autograder.texts.figures` says how).
 
     python -m lectures.facts 19          runs one lecture and writes its figures into its text
     python -m lectures.facts --check     runs all; writes nothing, and says what is not what the lectures compute
@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from autograder.files import write_whole
-from autograder.launcher import figures, text
-from autograder.launcher.executed import execute
+from autograder.texts import figures, text
+from autograder.texts.executed import execute
 
 from lectures import FOLDER
 

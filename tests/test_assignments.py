@@ -9,10 +9,10 @@ import nbformat
 import pytest
 
 from autograder.check import show_rows
-from autograder.launcher import notebooks, text
 from autograder.question.find import exercises_of
 from autograder.question.form import COURSE, course_faults, form_faults
 from autograder.question.questions import opened
+from autograder.texts import notebooks, text
 from tests import notebook_runner
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -16,7 +16,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 import nlmcore.corpora
-from autograder.launcher import figures, text
+from autograder.texts import figures, text
 from lectures import facts, show
 from lectures.recipes.report import page
 from lectures.show import live, said, slider

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.launcher import glossary
+from autograder.texts import glossary
 
 ROOT = Path(__file__).resolve().parents[1]
 LECTURES = glossary.lectures(ROOT)

@@ -219,13 +219,14 @@ GRADER = {
     "feedback": {"grading", "question", "pages", "preflight"},
     "instructor": {"grading", "question", "feedback", "intake", "pages", "preflight"},
     "nbgrader_config": {"grading", "feedback", "instructor.marking_page", "preflight"},
-    "release": {"question", "launcher", "nbgrader_config", "scaffold"},
-    "extras.imported": {"sandbox", "grading", "question", "launcher", "release", "scaffold"},
+    "release": {"question", "launcher", "nbgrader_config", "scaffold", "texts"},
+    "extras.imported": {"sandbox", "grading", "question", "release", "scaffold", "texts"},
     "extras.desk": {"sandbox", "grading", "question", "pages", "preflight", "intake"},
     "race": {"sandbox", "grading", "question", "feedback", "instructor", "pages", "preflight"},
-    "extras.hub": {"grading", "intake", "launcher", "release"},
-    "site": {"feedback.mathematics", "launcher", "pages"},
-    "launcher": {"release.build"},  # when exercises are built; else the standard library alone
+    "extras.hub": {"grading", "intake", "launcher", "release", "texts"},
+    "site": {"feedback.mathematics", "launcher", "pages", "texts"},
+    "launcher": {"texts"},
+    "texts": {"release.build"},  # when exercises are built
     "commands": {
         "sandbox",
         "check",
@@ -244,8 +245,8 @@ GRADER = {
         "extras.desk",
         "release",
     },
-    "scaffold": {"commands", "launcher"},
-    "guide": {"launcher", "question"},
+    "scaffold": {"commands", "launcher", "texts"},
+    "guide": {"launcher", "question", "texts"},
     "__main__": {"launcher"},
     "__init__": set(),
     "assignments": set(),
@@ -339,7 +340,7 @@ def test_no_name_of_a_module_of_the_grader_stands_for_two() -> None:
 
 
 LAUNCHER = [ROOT / "autograder" / f"{name}.py" for name in ("__init__", "__main__", "files", "seal")]
-LAUNCHER += files("autograder/launcher")
+LAUNCHER += files("autograder/launcher") + files("autograder/texts")
 
 
 def test_the_launcher_imports_the_standard_library_alone() -> None:
@@ -353,7 +354,7 @@ def test_the_launcher_imports_the_standard_library_alone() -> None:
             elif isinstance(node, ast.ImportFrom):
                 names.add(node.module or "")
         ours = {name for name in names if name in ("autograder", "autograder.files", "autograder.seal")}
-        others = outside(names - ours, ["autograder.launcher"])
+        others = outside(names - ours, ["autograder.launcher", "autograder.texts"])
         return {name for name in others if name.split(".")[0] not in sys.stdlib_module_names}
 
     assert refused(LAUNCHER, wrong) == []

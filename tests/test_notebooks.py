@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jupytext.config import load_jupytext_configuration_file
 
-from autograder.launcher import notebooks, text
+from autograder.texts import notebooks, text
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = [pair.text for pair in notebooks.pairs(ROOT)]

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from autograder.launcher.glossary import lectures, markdown_cells
 from autograder.question.find import exercises_of
 from autograder.question.form import ELECTIVE
 from autograder.question.questions import WRITTEN, in_hours
+from autograder.texts.glossary import lectures, markdown_cells
 
 WHERE = "TEACHING.md"
 ROOT = Path(__file__).resolve().parents[2]

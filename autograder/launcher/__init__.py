@@ -1,7 +1,6 @@
-"""The launcher: makes the environment, builds the notebooks, opens JupyterLab.
+"""The launcher: makes the environment, has the notebooks built, opens JupyterLab.
 
-Standard library only at import, so that it runs under a bare Python before anything is installed:
-`requirements` (what pyproject.toml requires) -> `health` (what is wrong with an environment) -> `install`
-(has uv or pip put it right) -> `lab`. `notebooks` and `exercises` run inside the environment and import jupytext and
-nbgrader when they are called. `python3 -m autograder` is the entry point to all of it.
+Standard library only, so that it runs under a bare Python before anything is installed: `requirements` (what
+pyproject.toml requires) -> `environment` (where it is, and what is wrong there) -> `install` (has uv or pip put it
+right) -> `lab`. `python3 -m autograder` is the entry point to all of it.
 """

@@ -1,21 +1,33 @@
-"""Where the course's packages are installed, and whether that environment can be used.
+"""Where the course's packages are installed, and what is wrong there, found in a fraction of a second.
 
-By default a virtual environment `.venv` in the checkout (NLM_VENV names another folder). Inside an activated conda
-environment, or with `--here`, the interpreter that runs this is used, and only missing packages are installed.
+By default that is a virtual environment `.venv` in the checkout (NLM_VENV names another folder). Inside an activated
+conda environment, or with `--here`, the interpreter that runs this is used, and only missing packages are installed.
+
+uv and pip trust that the files they once wrote still exist; a stopped installation, a full disk or a sync program break
+that trust. Every wheel lists its files with their sizes (RECORD), so all of them are compared here: tens of thousands
+of files, about 0.2 s. Whether versions fit together is for uv or pip to say, and asked only when some have changed.
 """
 
+import csv
 import json
 import os
 import re
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import unquote, urlparse
+from urllib.request import url2pathname
 
-from autograder.launcher import health, requirements
+from autograder.launcher.requirements import Wanted, canonical
+from autograder.seal import read
 
-VERSION = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+MISSING = " is missing"
+NONE = "there is no environment yet"
+UNFINISHED = "the last set-up did not finish"
 
 
 @dataclass(frozen=True)
@@ -36,93 +48,139 @@ class Environment:
 
     @property
     def active(self) -> bool:
-        return self.here or (Path(sys.prefix).exists() and self.prefix.exists() and self.prefix.samefile(sys.prefix))
+        return self.here or same(self.prefix, sys.prefix)
+
+
+class Installed(NamedTuple):
+    version: str
+    folder: Path
+
+
+def same(one: Path, other: str | Path) -> bool:
+    return one.exists() and Path(other).exists() and one.samefile(other)
 
 
 def conda_prefix() -> Path | None:
     """The activated conda environment that this interpreter belongs to; never `base`."""
     named = os.environ.get("CONDA_PREFIX")
-    if not named or os.environ.get("CONDA_DEFAULT_ENV", "base") == "base":
+    if not named or os.environ.get("CONDA_DEFAULT_ENV", "base") == "base" or not same(Path(named), sys.prefix):
         return None
-    prefix = Path(named)
-    return prefix if prefix.exists() and prefix.samefile(sys.prefix) else None
+    return Path(named)
 
 
-def site_of(prefix: Path) -> Path:
-    """The site-packages folder of a virtual environment, without running it."""
-    if os.name == "nt":
-        return prefix / "Lib" / "site-packages"
-    found = sorted(prefix.glob("lib/python3.*/site-packages"))
-    return found[0] if len(found) == 1 else prefix / "lib" / VERSION / "site-packages"
+def locate(root: Path, here: bool = False) -> Environment:
+    if here or conda_prefix() is not None:
+        return Environment(root, Path(sys.prefix), Path(sys.executable), Path(sysconfig.get_path("purelib")), here=True)
+    prefix = root / Path(os.environ.get("NLM_VENV") or ".venv").expanduser()
+    found = [prefix / "Lib" / "site-packages"] if os.name == "nt" else list(prefix.glob("lib/python3.*/site-packages"))
+    own = prefix / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"
+    return Environment(root, prefix, program(prefix, "python"), found[0] if len(found) == 1 else own)
 
 
 def program(prefix: Path, name: str) -> Path:
     return prefix / (f"Scripts/{name}.exe" if os.name == "nt" else f"bin/{name}")
 
 
-def locate(root: Path, here: bool = False) -> Environment:
-    if here or conda_prefix() is not None:
-        site = Path(sysconfig.get_path("purelib"))
-        return Environment(root, Path(sys.prefix), Path(sys.executable), site, here=True)
-    prefix = root / Path(os.environ.get("NLM_VENV") or ".venv").expanduser()
-    return Environment(root, prefix, program(prefix, "python"), site_of(prefix))
-
-
-def interpreter_fault(environment: Environment, wanted: requirements.Wanted) -> str:
+def interpreter_fault(environment: Environment, wanted: Wanted) -> str:
     """Why the environment's interpreter cannot be used; empty if it can."""
     if not environment.prefix.exists():
-        return "there is no environment yet"
-    if not environment.python.exists():
-        return "its Python is gone" if environment.python.is_symlink() else "it has no Python"
-    if not environment.here and not (environment.prefix / "pyvenv.cfg").exists():
-        return "pyvenv.cfg is missing"
+        return NONE
+    ask = (
+        "import json, sys, sysconfig as s; print(json.dumps([sys.version_info[:2], sys.prefix, s.get_path('purelib')]))"
+    )
     try:
-        version, site, prefix = json.loads(_answer(environment, _WHERE))
+        line = [str(environment.python), "-I", "-c", ask]
+        done = subprocess.run(line, capture_output=True, text=True, timeout=60, check=True)
+        version, prefix, site = json.loads(done.stdout)
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         return f"its Python does not start ({type(error).__name__})"
     text = ".".join(map(str, version))
     if version < [int(part) for part in re.findall(r"\d+", wanted.python)]:
         return f"its Python is {text}, the course needs {wanted.python}"
-    if not Path(prefix).exists() or not Path(prefix).samefile(environment.prefix):
-        return f"its Python belongs to {prefix}"
-    if not Path(site).exists() or not environment.site.exists() or not Path(site).samefile(environment.site):
-        return f"its packages are for another Python than {text}"
+    if not same(environment.prefix, prefix) or not same(environment.site, site):
+        return f"its packages are for another Python than {text} in {prefix}"
     return ""
 
 
-def owner_fault(environment: Environment, name: str) -> str:
-    """Why this checkout must not set up the environment; empty if it may.
-
-    It belongs to a different checkout if the course `name` was installed in it from one that still exists. An
-    environment inside this checkout was copied with it and belongs to it.
-    """
-    other = health.course_location(health.installed(environment.site), name)
-    if other is None or not (other / "pyproject.toml").exists() or other.samefile(environment.root):
-        return ""
-    if environment.prefix.resolve().is_relative_to(environment.root.resolve()):
-        return ""
-    return (
-        f"The environment {environment.prefix} belongs to another checkout of the course, {other}.\n"
-        "To set it up for this one would take it away from that one, so nothing was done. What you can do:\n"
-        "   - without --here and NLM_VENV, and with no conda environment active, this checkout gets its own .venv\n"
-        f"   - to hand the environment over: {environment.python} -m pip uninstall {name}, then the same command again"
-    )
+def installed(site: Path) -> dict[str, Installed]:
+    """The distributions in a site-packages folder, by canonical name."""
+    found = {}
+    for folder in sorted(site.glob("*.dist-info")):
+        name, _, version = folder.name.removesuffix(".dist-info").partition("-")
+        found[canonical(name)] = Installed(version, folder)
+    return found
 
 
-def base_python() -> str:
-    """The interpreter for making virtual environments: not one that is itself in a virtual environment."""
-    return getattr(sys, "_base_executable", None) or sys.executable
+def lost(distribution: Installed) -> str:
+    """What is wrong with one distribution; empty if every file is there with the size it had when installed."""
+    site, _ = os.path.split(distribution.folder)
+    try:
+        with (distribution.folder / "RECORD").open(encoding="utf-8", newline="") as record:
+            rows = [row for row in csv.reader(record) if len(row) >= 3]
+        if not rows or not (distribution.folder / "METADATA").stat().st_size:
+            return "its description is empty"
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        return f"its description cannot be read ({type(error).__name__})"
+    for name, _, size in rows:
+        if not size or name.endswith((".pyc", ".exe")) or name.startswith(("../../../bin/", "../../Scripts/")):
+            continue  # caches and start-up scripts differ from machine to machine
+        try:
+            actual = os.stat(os.path.join(site, name)).st_size
+        except OSError:
+            return name + MISSING
+        if actual != int(size):
+            return f"{name} has {actual} bytes instead of {size}"
+    return ""
 
 
-def version_of(environment: Environment) -> str:
-    return _answer(environment, "import platform; print(platform.python_version())").strip()
+def course_location(have: dict[str, Installed], name: str) -> Path | None:
+    """Where the course itself is installed from (an editable installation); None if it is not installed that way."""
+    document = read(have[name].folder / "direct_url.json") if name in have else {}
+    editable = document.get("dir_info", {}).get("editable")
+    return Path(url2pathname(unquote(urlparse(document["url"]).path))) if editable else None
 
 
-_WHERE = (
-    "import json, sys, sysconfig; print(json.dumps([sys.version_info[:3], sysconfig.get_path('purelib'), sys.prefix]))"
-)
+class Findings(NamedTuple):
+    reasons: Sequence[str]  # what is wrong, one line each, in words
+    changed: Sequence[str] = ()  # of which packages another version is there, also in words
+
+    @property
+    def healthy(self) -> bool:
+        return not (self.reasons or self.changed)
 
 
-def _answer(environment: Environment, program: str) -> str:
-    line = [str(environment.python), "-I", "-c", program]
-    return subprocess.run(line, capture_output=True, text=True, timeout=60, check=True).stdout
+def examine(
+    environment: Environment, wanted: Wanted, extras: Iterable[str] | None = None, torch: str | None = None
+) -> Findings:
+    """Compare what is installed with what the checkout wants, and with what the last completed set-up has noted in its
+    stamp. extras: of pyproject.toml; by default those of that set-up. torch: the build that the user asks for."""
+    if fault := interpreter_fault(environment, wanted):
+        return Findings([fault])
+    have, stamp, reasons = installed(environment.site), read_stamp(environment), []
+    before = stamp.get("distributions", {})
+    if not stamp:
+        reasons.append(UNFINISHED)
+    elif stamp["fingerprint"] != wanted.fingerprint(stamp["extras"]):
+        reasons.append("the course asks for other packages than it did")
+    elif new := sorted({*(extras or ())} - {*stamp["extras"]}):
+        reasons.append(f"packages for {', '.join(new)} are not installed yet")
+    reasons += [f"{name}{MISSING}" for name in sorted(before) if name not in have]
+    if stamp and torch not in (None, stamp["torch"]):
+        reasons.append(f"torch: the {torch} build is wanted, the {stamp['torch']} build is installed")
+    if not environment.here:  # conda writes other files than the wheel lists
+        reasons += [f"{name}: {wrong}" for name, item in have.items() if (wrong := lost(item))]
+    location = course_location(have, wanted.name)
+    if location is None or not same(location, environment.root):
+        reasons.append(f"the checkout was moved here from {location}" if location else "the course is not installed")
+    changed = [
+        f"{name} is {have[name].version} now, and was {was}"
+        for name, was in before.items()
+        if name in have and have[name].version != was
+    ]
+    return Findings(reasons, changed)
+
+
+def read_stamp(environment: Environment) -> dict[str, Any]:
+    """What the last completed set-up has noted; empty if it was not completed."""
+    stamp = read(environment.stamp)
+    return stamp if {"fingerprint", "extras", "torch", "distributions"} <= stamp.keys() else {}

@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from autograder.launcher.environment import Environment
-from autograder.launcher.glossary import lectures
+from autograder.texts.glossary import lectures
 
 FROM = "NLM_FROM"  # the variable that tells the second process in which folder the command was given
 SETTINGS = "autograder/present"

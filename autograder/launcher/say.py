@@ -1,8 +1,14 @@
-"""The launcher's messages: short lines, durations in everyday words, and what to do about a failure."""
+"""What the launcher says: short lines, steps with their time, and what to do about a failure. Standard library only."""
 
+import contextlib
 import re
-from collections.abc import Iterable
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 
+TAIL = 20  # how many lines of the log are shown when a step fails
 ADVICE = {
     r"No space left on device|Errno 28|os error 28": (
         "The disk is full. Free some space (the course takes about 2 GB) and run the same command again."
@@ -19,16 +25,12 @@ ADVICE = {
         "(set HTTPS_PROXY=http://host:port). Nothing is lost: run the same command again when the network is\n"
         "back, and it goes on where it stopped."
     ),
-    r"(?i)externally[- ]managed": (
-        "This Python belongs to the operating system. Run without --here, so that the course gets its own .venv."
+    r"[Nn]o matching distribution found for torch|No solution found[\s\S]*torch": (
+        "PyTorch has no build for this Python on this machine. Try another Python version, for instance\n"
+        "    make lab PYTHON=python3.13"
     ),
-    r"Permission denied": "A file could not be written. Check that the folder belongs to you (sudo is never needed).",
+    "": "Run the same command again; if it fails in the same way, the whole log says more.",
 }
-NO_BUILD = r"[Nn]o matching distribution found for torch|No solution found[\s\S]*torch"
-NO_TORCH = """\
-PyTorch has no build for this Python on this machine. Try another Python version, for instance
-    make lab PYTHON=python3.13"""
-OTHERWISE = "Run the same command again; if it fails in the same way, the whole log says more."
 
 
 class SetupError(Exception):
@@ -48,9 +50,7 @@ def result(written: Iterable[str], faults: Iterable[str], otherwise: str) -> int
 
 
 def took(seconds: float) -> str:
-    """A duration in everyday words: 0.4 s, 12 s, 3 min 05 s."""
-    if seconds < 10:
-        return f"{seconds:.1f} s"
+    """A duration in everyday words: 12 s, 3 min 05 s."""
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
 
@@ -60,11 +60,66 @@ def count(number: int, thing: str) -> str:
     return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
-def known(log: str) -> str:
-    """What to do about a failure that has nothing to do with what was asked for; empty if it may have."""
-    return next((words for pattern, words in ADVICE.items() if re.search(pattern, log)), "")
-
-
 def advice(log: str) -> str:
     """What to do about a failed step, judging by its log."""
-    return known(log) or (NO_TORCH if re.search(NO_BUILD, log) else OTHERWISE)
+    return next(words for pattern, words in ADVICE.items() if re.search(pattern, log))
+
+
+class Steps:
+    """Steps, one line each with its time; what their commands print goes to a log:
+    `with steps.step("pip"): steps.call(python, "-m", "ensurepip")`."""
+
+    def __init__(self, log: Path, environ: Mapping[str, str]) -> None:
+        self.log, self.environ, self.output = log, dict(environ), ""
+        self.head, self.started = "", 0.0
+
+    @contextlib.contextmanager
+    def step(self, what: str) -> Iterator[None]:
+        self.head, self.started, done = f"  {what} ... ", time.monotonic(), "failed after "
+        print(self.head, end="", flush=True)
+        try:
+            yield
+            done = ""
+        finally:
+            self._tick(done, "\n")
+
+    def note(self, words: str) -> None:
+        """Something to know before the step goes on."""
+        line("".join(f"\n    {row}" for row in words.splitlines()))
+
+    def _tick(self, done: str = "", end: str = "") -> None:
+        again = f"\r{self.head}" if sys.stdout.isatty() else ""
+        if again or end:
+            print(f"{again}{done}{took(time.monotonic() - self.started)}  ", end=end, flush=True)
+
+    def call(self, *command: str) -> int:
+        """Run one command of the step; returns its exit status."""
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        with self.log.open("a+", encoding="utf-8", errors="replace") as log:
+            log.write(f"\n$ {' '.join(command)}\n")
+            log.flush()
+            begin = log.tell()
+            process = subprocess.Popen(
+                command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, cwd=self.log.parent, env=self.environ
+            )
+            try:
+                while process.poll() is None:
+                    with contextlib.suppress(subprocess.TimeoutExpired):
+                        process.wait(timeout=0.2)
+                    self._tick()
+            except BaseException:
+                process.terminate()
+                process.wait()
+                raise
+            log.seek(begin)
+            self.output = log.read()
+        return process.returncode
+
+    def must(self, *command: str) -> None:
+        if self.call(*command):
+            raise self.failure()
+
+    def failure(self) -> SetupError:
+        """About the last command, with the end of the log."""
+        tail = "\n".join("    " + row for row in self.output.splitlines()[-TAIL:])
+        return SetupError(f"\nThe last lines of {self.log}:\n\n{tail}\n\n{advice(self.output)}")

@@ -6,8 +6,9 @@ import shutil
 import subprocess
 
 from autograder.files import open_to_others
-from autograder.launcher import environment, exercises, health, lab, notebooks, requirements, say
+from autograder.launcher import environment, lab, requirements, say
 from autograder.launcher.environment import Environment
+from autograder.texts import exercises, notebooks
 
 CHROMIUMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome")
 
@@ -28,34 +29,28 @@ def doctor(place: Environment, rest: list[str]) -> int:
         say.line(f"{name:12} {path or 'not found'}")
     for words in open_to_others(place.root):
         say.line(f"  ! {words}")
-    fault = environment.interpreter_fault(place, wanted)
-    if fault:
+    if fault := environment.interpreter_fault(place, wanted):
         say.line(f"  ! {fault}. make setup (python3 -m autograder setup) makes one; then say doctor again:")
         say.line("    whether the sandbox holds on this machine can be tried only with what it installs")
         return 1
-    stamp = health.Stamp.read(place.stamp)
-    extras = stamp.extras if stamp else ()
-    findings = health.examine(place.site, stamp, wanted, place.root, extras, files=not place.here)
-    have = health.installed(place.site)
-    for text in wanted.requirements(extras):
+    reasons, have = environment.examine(place, wanted).reasons, environment.installed(place.site)
+    for text in [*wanted.requirements(environment.read_stamp(place).get("extras", ())), *wanted.no_deps]:
         name = requirements.named(text)
-        version = have[name].version if name in have else "not installed"
-        build = f" ({health.build_of_torch(have)})" if name == "torch" else ""
-        say.line(f"  {name:20} {version:16} {text[len(name) :]}{build}")
+        say.line(f"  {name:20} {have[name].version if name in have else 'not installed':16} {text[len(name) :]}")
     stale = [pair.notebook.name for pair in notebooks.pairs(place.root) if not notebooks.untouched(pair)]
     say.line(f"notebooks    {'to be looked at by make build: ' + ', '.join(stale) if stale else 'all built'}")
     say.line(f"exercises    {'all built' if exercises.current(place.root) else 'to be built: make build'}")
     boxed = (place.root / "autograder" / "sandbox").is_dir()
-    if boxed and findings.reasons:
+    if boxed and reasons:
         say.line("sandbox      not tried: put the environment right first (below), and say doctor again")
     elif boxed:
         line = [str(place.python), "-m", "autograder.sandbox.probe"]
         subprocess.run(line, cwd=place.root, env=lab.variables(place, os.environ), check=False)
-    for reason in findings.reasons:
+    for reason in reasons:
         say.line(f"  ! {reason}")
-    if findings.reasons:
+    if reasons:
         say.line("To put it right: make setup (python3 -m autograder setup)")
-    return 1 if findings.reasons else 0
+    return 1 if reasons else 0
 
 
 def clean(place: Environment, rest: list[str]) -> int:

@@ -16,8 +16,9 @@ from itertools import pairwise
 from pathlib import Path
 
 from autograder.files import WORK
-from autograder.launcher import environment, exercises, glossary, install, lab, notebooks, say
+from autograder.launcher import environment, install, lab, say
 from autograder.launcher.environment import Environment
+from autograder.texts import exercises, glossary, notebooks
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -30,7 +31,6 @@ class Verb:
     exit code."""
     extras: tuple[str, ...] | None = ()  # of pyproject.toml, installed first; None: nothing has to be installed
     inside: bool = True  # whether it imports what is installed, and so must run under the environment's Python
-    reads: int | None = None  # which of its words is a file or a folder that must be there before anything is installed
     more: tuple[tuple[str, str], ...] = ()
     """(option, extra): what else must be installed if that option is given (`--jobs 1` counts as absent)."""
 
@@ -64,7 +64,7 @@ BY_WHOM = {
         "mine": Verb("show your library: functions that passed their checks", "commands.library:mine"),
     },
     "instructors, in the order of a semester": {
-        "roster": Verb("put a class list into the gradebook", "commands.students:roster", reads=0, more=DATABASE),
+        "roster": Verb("put a class list into the gradebook", "commands.students:roster", more=DATABASE),
         "due": Verb("set due dates, and say who has longer", "commands.dates:due", more=DATABASE),
         "extend": Verb("give a student longer, before or after hand-in", "commands.dates:extend", more=DATABASE),
         "groups": Verb("let students hand in together", "commands.together:groups", more=DATABASE),
@@ -74,7 +74,7 @@ BY_WHOM = {
         "release": Verb("a zip for students: exercises and course, no answers", "commands.around:release"),
         "exchange": Verb("set up nbgrader's exchange folder", "commands.students:exchange"),
         "hub": Verb("set up a JupyterHub with the exchange", "commands.students:hub", ("hub",)),
-        "collect": Verb("a download of your LMS into submitted/", "commands.students:collect", reads=1, more=DATABASE),
+        "collect": Verb("a download of your LMS into submitted/", "commands.students:collect", more=DATABASE),
         "preflight": Verb("look at what was handed in; runs none of it", "commands.around:preflight"),
         "grade": Verb("grade what was handed in, each notebook in a sandbox", "commands.grade:grade", more=RUNS),
         "race": Verb(
@@ -88,7 +88,7 @@ BY_WHOM = {
         "report": Verb("marks as a table, and what to teach again", "commands.marks:report", more=DATABASE),
         "lti": Verb("final marks to your LMS, by LTI 1.3", "commands.lti:lti", more=DATABASE),
         "backup": Verb("a zip with everything about a semester", "commands.backups:backup", more=DATABASE),
-        "restore": Verb("put a backup into a new checkout", "commands.backups:restore", reads=0, more=DATABASE),
+        "restore": Verb("put a backup into a new checkout", "commands.backups:restore", more=DATABASE),
         "new-semester": Verb(
             "archive the semester, begin with an empty class", "commands.backups:new_semester", more=DATABASE
         ),
@@ -99,7 +99,7 @@ BY_WHOM = {
     },
     "authors": {
         "new": outside("start an assignment: text, checks and tests to fill in", "scaffold.new:main", None),
-        "import": Verb("import an assignment of nbgrader or otter", "commands.move_in:bring", reads=0),
+        "import": Verb("import an assignment of nbgrader or otter", "commands.move_in:bring"),
         "attacks": Verb("what known attacks earn on an assignment", "commands.move_in:attacks"),
         "build": Verb("make the notebooks from their text sources", "launcher.verbs:build"),
         "sync": Verb("take changed notebooks back to their texts; renew the glossary", "launcher.verbs:sync"),
@@ -132,7 +132,7 @@ def parse(words: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
     Raises argparse.ArgumentError."""
     cut = words.index("--") if "--" in words else len(words)
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
-    parser.add_argument("--torch", choices=tuple(install.SIZES))
+    parser.add_argument("--torch", choices=install.BUILDS)
     parser.add_argument("--here", action="store_true")
     parser.add_argument("--ready", action="store_true")  # said to itself: the environment has just been looked at
     parser.add_argument("-h", "--help", action="store_true")
@@ -182,9 +182,6 @@ def _main(words: list[str]) -> int:
     if options.help:
         say.line(help_of(name))
         return 0
-    if (missing := missing_file(VERBS[name], rest)) is not None:
-        print(f"There is no {missing}.", file=sys.stderr)
-        return 2
     try:
         return run(VERBS[name], name, options, rest)
     except say.SetupError as error:
@@ -201,14 +198,6 @@ def help_of(name: str) -> str:
     return parser().format_help() if parser is not None else f"{name}: {verb.does}\n\n{usage()}"
 
 
-def missing_file(verb: Verb, rest: Sequence[str]) -> str | None:
-    """The file or folder that a verb is to read, if it is not there; None also where options come before it."""
-    first = rest[: len(rest) if verb.reads is None else verb.reads + 1]
-    if verb.reads is None or len(first) <= verb.reads or any(word.startswith("-") for word in first):
-        return None
-    return None if Path(os.environ.get(lab.FROM) or Path.cwd(), first[-1]).exists() else first[-1]
-
-
 def extras(verb: Verb, rest: Sequence[str]) -> tuple[str, ...]:
     """What must be installed for a verb with these arguments."""
     said = [word for text in rest for word in text.split("=", 1)]
@@ -221,7 +210,7 @@ def run(verb: Verb, name: str, options: argparse.Namespace, rest: list[str]) -> 
     if verb.extras is None or options.ready:
         place = environment.locate(ROOT, options.here)
     else:
-        place = install.ensure(ROOT, extras(verb, rest), options.torch, options.here, name in ("lab", "present"))
+        place = install.ensure(ROOT, extras(verb, rest), options.torch, options.here)
     if verb.inside and not place.active:
         variables = {**lab.variables(place, os.environ), lab.FROM: os.getcwd()}
         return lab.become(line_inside(place, name, rest), variables, place.root)
@@ -248,14 +237,6 @@ def build_if_stale(place: Environment, *options: str) -> int:
     return inside(place, "build", ["--unaudited", *options])
 
 
-def _for_readers(place: Environment, *options: str) -> int:
-    """Everything that JupyterLab shows: notebooks that follow their texts, and a student's own copies in `work/`."""
-    code = build_if_stale(place, "--take-in", *options)
-    if code == 0:
-        _hand_out(place)
-    return code
-
-
 def _hand_out(place: Environment) -> int:
     new, notes = exercises.hand_out(place.root)
     if new:
@@ -271,14 +252,10 @@ def set_up(place: Environment, rest: list[str]) -> int:
 
 
 def open_lab(place: Environment, rest: list[str]) -> int:
-    code = _for_readers(place, *(["--recorded"] if lab.ALL in rest else []))  # for Formgrader the gradebook, too
-    if code:
-        return code
     lecture = lab.lecture_called(place.root)
     on = f" on {lecture.relative_to(place.root).as_posix()}" if lecture else ""
-    say.line(f"Opening JupyterLab{on}. To stop it: Ctrl-C, twice.")
-    options = [word for word in rest if word != lab.ALL]
-    return _become_lab(place, lab.command(place, options, os.environ), reading=lab.ALL not in rest)
+    said = f"Opening JupyterLab{on}. To stop it: Ctrl-C, twice."
+    return _lab(place, [word for word in rest if word != lab.ALL], said, reading=lab.ALL not in rest)
 
 
 def present(place: Environment, rest: list[str]) -> int:
@@ -286,19 +263,21 @@ def present(place: Environment, rest: list[str]) -> int:
     name, options = (rest[0], rest[1:]) if rest and not rest[0].startswith("-") else ("", rest)
     lecture = lab.lecture_called(place.root, name)
     if lecture is None:
-        there = ", ".join(path.stem for path in sorted((place.root / "lectures").glob("[0-9]*_*.py")))
+        there = ", ".join(path.stem for path in glossary.lectures(place.root))
         print(f"No lecture is called {name!r}. There are: {there}", file=sys.stderr)
         return 2
-    code = _for_readers(place)
-    if code:
+    said = f"Presenting {lecture.stem}. Page Down goes on, n opens your notes, Escape shows the notebook."
+    return _lab(place, options, said, lecture)
+
+
+def _lab(place: Environment, options: list[str], said: str, lecture: Path | None = None, reading: bool = True) -> int:
+    """JupyterLab, with notebooks that follow their texts, and a student's own copies in `work/`. Unless for `reading`,
+    the gradebook has every exercise, for Formgrader."""
+    if code := build_if_stale(place, "--take-in", *([] if reading else ["--recorded"])):
         return code
-    say.line(f"Presenting {lecture.stem}. Page Down goes on, n opens your notes, Escape shows the notebook.")
-    return _become_lab(place, lab.command(place, options, os.environ, present=lecture), reading=True)
-
-
-def _become_lab(place: Environment, line: list[str], *, reading: bool) -> int:
-    if "--allow-root" in line:
-        say.line("(You are root, so JupyterLab gets --allow-root.)")
+    _hand_out(place)
+    say.line(said)
+    line = lab.command(place, options, os.environ, lecture)
     return lab.become(line, lab.variables(place, os.environ, reading=reading), place.root)
 
 
@@ -329,15 +308,15 @@ def _shared(rest: Sequence[str]) -> list[str]:
 
 def build(place: Environment, rest: list[str]) -> int:
     written, notes = notebooks.build(place.root, take_in="--take-in" in rest)
-    released, more = 0, exercises.take_over(place.root)
+    released, more = 0, list[str]()
     try:
         if "--notebooks" not in rest:
-            released, _ = exercises.build(place.root, "--unaudited" not in rest, "--recorded" in rest)
+            released, more = exercises.build(place.root, "--unaudited" not in rest, "--recorded" in rest)
     except (ValueError, RuntimeError) as error:  # what `autograder.release` says of masters that are not fit
         print(error, file=sys.stderr)
         if "--take-in" not in rest:
             return 1
-        more += ["The exercises were not built; the lectures open all the same."]
+        more = ["The exercises were not built; the lectures open all the same."]
     if written or released:
         say.line(f"Built from text: {say.count(written, 'notebook')}, {say.count(released, 'exercise')}.")
     for note in [*notes, *more]:

@@ -21,7 +21,6 @@ from traitlets.config import Config, PyFileConfigLoader
 from autograder import assignments
 from autograder.assignments import SOURCE
 from autograder.files import for_owner_alone, plain_files
-from autograder.launcher import notebooks
 from autograder.nbgrader_config import RELEASE, configure, released
 from autograder.question.audit import notebook_faults
 from autograder.question.audited import audit_ahead, faults
@@ -29,6 +28,7 @@ from autograder.question.find import exercises_of
 from autograder.question.form import course_faults, form_faults
 from autograder.question.questions import read_master
 from autograder.release.compose import core_faults
+from autograder.texts import notebooks
 
 CONFIG = """\
 from pathlib import Path

@@ -22,12 +22,12 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 from autograder.assignments import SOURCE, handed_out
 from autograder.files import write_whole
 from autograder.launcher.say import count
-from autograder.launcher.text import from_text, to_text
 from autograder.question.find import exercises_of
 from autograder.question.form import COURSE, mentioned
 from autograder.question.questions import CLOSED, HOW, OPENS, TABLE, WRITTEN
 from autograder.reach import closure
 from autograder.scaffold.new import usable
+from autograder.texts.text import from_text, to_text
 
 IN_WORDS = "written"
 """What the written question of an assignment is called: `attention.written`."""

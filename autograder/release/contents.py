@@ -12,13 +12,13 @@ from pathlib import Path
 
 from autograder.assignments import SOURCE, texts
 from autograder.files import plain_files
-from autograder.launcher import notebooks
-from autograder.launcher.exercises import HANDED_OUT
 from autograder.launcher.verbs import FOR_STUDENTS, VERBS
 from autograder.nbgrader_config import RELEASE, released
 from autograder.question.find import exercises_of
 from autograder.question.public import write
 from autograder.question.questions import KIND, WRITTEN, planned
+from autograder.texts import notebooks
+from autograder.texts.exercises import HANDED_OUT
 
 HANDED = Path(__file__).resolve().parent / "handout"
 WHOLE: tuple[str, ...] = (

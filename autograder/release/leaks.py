@@ -18,9 +18,9 @@ from pathlib import Path, PurePosixPath
 
 from autograder.assignments import SOURCE
 from autograder.files import plain_files
-from autograder.launcher.text import from_text
 from autograder.question.questions import opened
 from autograder.release.build import secret_lines
+from autograder.texts.text import from_text
 
 FORBIDDEN = {"solutions", "checks", "tests", "submitted", "autograded", "feedback", "grading", "release", "downloaded"}
 """Folders; `autograder/question/public/exercises` and the like do not count."""

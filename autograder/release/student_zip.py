@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from autograder.files import write_whole
-from autograder.launcher import exercises, notebooks
 from autograder.release.build import NotReleasedError
 from autograder.release.contents import contents
 from autograder.release.leaks import leaks
+from autograder.texts import exercises, notebooks
 
 TOP = "neural-language-models"  # the one folder that a student finds in the zip, and its name without the ending
 DATE = (1980, 1, 1, 0, 0, 0)

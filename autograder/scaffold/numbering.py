@@ -12,8 +12,9 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from autograder.launcher import glossary, say
+from autograder.launcher import say
 from autograder.launcher.environment import Environment
+from autograder.texts import glossary
 
 LINKED = (
     "*.md",

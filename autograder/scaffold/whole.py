@@ -11,7 +11,7 @@ from pathlib import Path
 from autograder.files import write_whole
 from autograder.launcher import install, requirements, say
 from autograder.launcher.environment import Environment
-from autograder.launcher.steps import Steps
+from autograder.launcher.say import Steps
 
 LIMIT = 250 * 1024  # bytes: nothing larger goes into git, except checkpoints (`*.safetensors`)
 
@@ -68,7 +68,7 @@ def pins(place: Environment, rest: list[str]) -> int:
             plain = ("--no-annotate", "--no-header", "--no-emit-index-url", "--no-emit-find-links")
             line = (uv, "pip", "compile", "--universal", "--python-version", re.sub("[^0-9.]", "", wanted.python))
             with steps.step(f"Exact versions for {source.name}"):
-                steps.call(*line, how, *plain, *rest, "-o", str(into), str(source))
+                steps.must(*line, how, *plain, *rest, "-o", str(into), str(source))
             made |= set(into.read_text(encoding="utf-8").splitlines())
     write_whole(path, PINS + "\n".join(sorted(made)) + "\n")
     say.line(f"Wrote {path.name}: {say.count(len(made), 'line')}.")

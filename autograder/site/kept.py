@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from autograder.files import write_whole
-from autograder.launcher import figures, text
-from autograder.launcher.executed import execute
 from autograder.site.sheet import LIVE
+from autograder.texts import figures, text
+from autograder.texts.executed import execute
 
 
 @functools.cache

@@ -18,11 +18,12 @@ from typing import Any
 
 from nbclient.exceptions import CellExecutionError
 
-from autograder.launcher import glossary, requirements, say
+from autograder.launcher import requirements, say
 from autograder.launcher.environment import Environment
 from autograder.site import publish
 from autograder.site.kept import executed
 from autograder.site.sheet import LIVE
+from autograder.texts import glossary
 
 ON_COLAB = """\
 # On Colab, this installs the course, once per session, in a minute or two. Elsewhere it does nothing.

@@ -22,7 +22,7 @@ from nbclient.exceptions import CellExecutionError
 from autograder import pages as templates
 from autograder.feedback.mathematics import in_a_line
 from autograder.files import write_whole
-from autograder.launcher import glossary, say, verbs
+from autograder.launcher import say, verbs
 from autograder.launcher.environment import Environment
 from autograder.site import card, catalogue, llm, presented, reference, tried, words
 from autograder.site.catalogue import Translations
@@ -31,6 +31,7 @@ from autograder.site.packed import script
 from autograder.site.prose import Heading, Pages, Writer, relative, slug
 from autograder.site.sheet import Sheet
 from autograder.site.translated import Translation
+from autograder.texts import glossary
 
 LISTS = {
     "lectures/README.md": "index.html",

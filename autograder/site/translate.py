@@ -11,7 +11,7 @@ from typing import Any
 from babel import Locale, UnknownLocaleError
 from nbclient.exceptions import CellExecutionError
 
-from autograder.launcher import glossary, say
+from autograder.launcher import say
 from autograder.launcher.environment import Environment
 from autograder.site import catalogue, publish, words
 from autograder.site.catalogue import Translations
@@ -20,6 +20,7 @@ from autograder.site.prose import Pages, Writer
 from autograder.site.sheet import Sheet
 from autograder.site.strings import ours
 from autograder.site.translated import STALE, UNTRANSLATED, Translation
+from autograder.texts import glossary
 
 
 def parser() -> argparse.ArgumentParser:

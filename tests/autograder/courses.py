@@ -12,10 +12,10 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder.grading.course import Course
-from autograder.launcher import notebooks
 from autograder.question.outcome import Fault, Outcome, call
 from autograder.release.build import build_exercises
 from autograder.sandbox import BoxResult, Cell, CellResult, Job
+from autograder.texts import notebooks
 
 ROOT = Path(__file__).resolve().parents[2]
 ASSIGNMENTS = sorted({path.parent.name for path in (ROOT / "solutions").glob("*/*.py")})

@@ -7,9 +7,9 @@ from nbgrader.apps import NbGraderAPI
 from autograder import assignments
 from autograder.files import plain_files
 from autograder.grading.course import Course
-from autograder.launcher.exercises import HANDED_OUT
 from autograder.release.build import build_exercises
 from autograder.release.contents import _exercises
+from autograder.texts.exercises import HANDED_OUT
 from tests.autograder.courses import CONFIG, FIRST, hand_in
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # nbgrader and what it stands on warn about themselves

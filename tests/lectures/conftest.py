@@ -14,7 +14,7 @@ import jupytext
 import nbformat
 import pytest
 
-from autograder.launcher import figures, notebooks, text
+from autograder.texts import figures, notebooks, text
 from tests import notebook_runner
 from tests.lab import Desk, running_desk
 from tests.notebook_runner import Ran

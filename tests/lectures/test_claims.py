@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.launcher.glossary import markdown_cells
+from autograder.texts.glossary import markdown_cells
 
 LECTURES = Path(__file__).resolve().parents[2] / "lectures"
 PAGES = sorted(LECTURES.glob("[0-9][0-9]_*.py"))

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from autograder.launcher import figures
+from autograder.texts import figures
 from lectures import facts
 
 

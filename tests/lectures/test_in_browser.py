@@ -14,7 +14,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.launcher import text
+from autograder.texts import text
 from tests.lab import (
     ASK_AGAIN,
     CRAMPED,

@@ -8,7 +8,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.launcher import text
+from autograder.texts import text
 from tests.lab import CRAMPED, KERNEL, PATIENCE, TOO_WIDE, Desk, at_rest, expect
 from tests.lectures.conftest import ROOT
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.launcher.glossary import markdown_cells
+from autograder.texts.glossary import markdown_cells
 
 LECTURES = Path(__file__).resolve().parents[2] / "lectures"
 TABLE = (LECTURES / "SYMBOLS.md").read_text(encoding="utf-8")

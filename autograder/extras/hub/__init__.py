@@ -20,8 +20,9 @@ from autograder import temporary
 from autograder.files import write_whole
 from autograder.grading.course import Course
 from autograder.intake import exchange
-from autograder.launcher import notebooks, requirements
+from autograder.launcher import requirements
 from autograder.release.student_zip import TOP, write_zip
+from autograder.texts import notebooks
 
 CONFIG, NEXT = "jupyterhub_config.py", "NEXT.md"
 HERE = Path(__file__).resolve().parent

@@ -18,9 +18,9 @@ from autograder.assignments import OWN
 from autograder.extras.imported import needs, otter, stock
 from autograder.extras.imported.origin import Kind, Notes, Origin, look
 from autograder.files import plain_files
-from autograder.launcher.text import from_text, to_text
 from autograder.question.questions import OPENS
 from autograder.scaffold.new import usable
+from autograder.texts.text import from_text, to_text
 
 OTTERS = ("autograder", "student")  # what otter calls the folders that it makes
 

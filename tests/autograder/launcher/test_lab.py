@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.launcher import environment, exercises, lab, notebooks
+from autograder.launcher import environment, lab
 from autograder.launcher.environment import Environment
+from autograder.texts import exercises, notebooks
 from tests.lab import PATIENCE, expect, running_chromium
 
 ROOT = Path(__file__).resolve().parents[3]

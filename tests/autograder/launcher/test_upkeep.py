@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from autograder.files import open_to_others
-from autograder.launcher import notebooks, upkeep
+from autograder.launcher import upkeep
 from autograder.launcher.environment import Environment
+from autograder.texts import notebooks
 
 
 @pytest.fixture

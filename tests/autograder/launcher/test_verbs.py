@@ -80,17 +80,17 @@ def test_ctrl_c_says_that_nothing_is_lost(monkeypatch: pytest.MonkeyPatch, capsy
 
 
 def test_only_the_tests_need_the_tests_packages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    asked: list[tuple[tuple[str, ...], bool]] = []
+    asked: list[tuple[str, ...]] = []
 
-    def ensure(root: Path, extras: tuple[str, ...], torch: str | None, here: bool, soon: bool) -> Environment:
-        asked.append((tuple(extras), soon))
+    def ensure(root: Path, extras: tuple[str, ...], torch: str | None, here: bool) -> Environment:
+        asked.append(tuple(extras))
         return Environment(tmp_path, tmp_path, tmp_path / "python", tmp_path)
 
     monkeypatch.setattr(install, "ensure", ensure)
     monkeypatch.setattr(lab, "become", lambda *_: 0)
     monkeypatch.setattr(verbs, "build_if_stale", lambda *_, **__: 0)
     assert main(["lab"]) == main(["test"]) == 0
-    assert asked == [((), True), (("cluster", "hub", "likeness", "site", "tests"), False)]
+    assert asked == [(), ("cluster", "hub", "likeness", "site", "tests")]
 
 
 def test_a_verb_for_the_inside_runs_under_the_environments_python(
@@ -152,14 +152,3 @@ def test_side_by_side_tests_have_twice_the_time(
         monkeypatch.setenv("NLM_TIME_FACTOR", set_to)
     monkeypatch.setattr(lab, "become", lambda line, variables, folder: variables.get("NLM_TIME_FACTOR"))
     assert verbs.run_tests(place, rest) == factor
-
-
-def test_a_file_that_is_not_there_is_said_before_anything_is_installed(monkeypatch, capsys, tmp_path) -> None:
-    monkeypatch.setattr(verbs.install, "ensure", None)
-    monkeypatch.chdir(tmp_path)
-    assert verbs.main(["roster", "none.csv"]) == 2
-    assert verbs.main(["collect", "attention", "none.zip"]) == 2
-    assert capsys.readouterr().err == "There is no none.csv.\nThere is no none.zip.\n"
-    (tmp_path / "list.csv").touch()
-    for words in (["list.csv"], ["--id", "Email"], []):
-        assert verbs.missing_file(verbs.VERBS["roster"], words) is None

@@ -5,11 +5,11 @@ import re
 import pytest
 
 from autograder.check import CheckFailed, check
-from autograder.launcher.text import from_text
 from autograder.question.declare import solution_of
 from autograder.question.find import exercises_of, find
 from autograder.question.form import COURSE
 from autograder.question.hints import HINTS, faded, gives_away, nearly
+from autograder.texts.text import from_text
 from tests.autograder.courses import ROOT
 
 SOLUTION = "total = counts.sum(1, keepdim=True)\nreturn counts / total.clamp(min=1)"

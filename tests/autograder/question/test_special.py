@@ -13,7 +13,6 @@ import torch
 from autograder import check as check_module
 from autograder.check import CheckFailed, check, failing, passes
 from autograder.grading.stubs import CourseStubs
-from autograder.launcher.text import from_text
 from autograder.question.audit import exercise_faults, verdict_on
 from autograder.question.draw import Draw
 from autograder.question.edits import EditError
@@ -27,6 +26,7 @@ from autograder.question.report import Report
 from autograder.question.special import _claim, on_the_page, wrong_line
 from autograder.question.specification import Exercise
 from autograder.release.build import secret_lines
+from autograder.texts.text import from_text
 from tests.autograder.test_checks import ASSIGNMENTS
 from tests.test_assignments import ROOT
 

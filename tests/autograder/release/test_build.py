@@ -8,9 +8,9 @@ from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder.files import plain_files
-from autograder.launcher import notebooks
 from autograder.question.find import exercises_of
 from autograder.release.build import NotReleasedError, build_exercises, gradebook_of, leaked
+from autograder.texts import notebooks
 from tests import notebook_runner
 from tests.autograder.courses import ASSIGNMENTS, CONFIG, ROOT, course
 

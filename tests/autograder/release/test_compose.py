@@ -8,8 +8,6 @@ from autograder import assignments
 from autograder.grading import records
 from autograder.grading.course import Course
 from autograder.grading.run import grade
-from autograder.launcher import notebooks
-from autograder.launcher.text import from_text
 from autograder.question.find import find
 from autograder.question.form import COURSE, mentioned
 from autograder.question.questions import opened, read_master
@@ -17,6 +15,8 @@ from autograder.release.build import build_exercises
 from autograder.release.compose import compose, core_faults, core_of, core_sheets
 from autograder.sandbox import Box
 from autograder.sandbox.tiers import bubblewrap_fault
+from autograder.texts import notebooks
+from autograder.texts.text import from_text
 from tests.autograder.courses import ROOT, course, hand_in, nothing, snapshot, writes
 
 CHOSEN = ("transformer.rms_norm", "gates.leaky", "gates.lstm_step", "attention.attend", "gates.written")

@@ -13,8 +13,7 @@ import pytest
 from autograder import assignments
 from autograder.commands.around import release as main
 from autograder.files import WORK
-from autograder.launcher import environment, exercises, verbs
-from autograder.launcher.text import from_text
+from autograder.launcher import environment, verbs
 from autograder.question.form import COURSE
 from autograder.question.questions import opened
 from autograder.release import contents as contents_module
@@ -24,6 +23,8 @@ from autograder.release.contents import contents, students_makefile
 from autograder.release.leaks import leaks
 from autograder.release.student_zip import TOP, pack
 from autograder.seal import seal
+from autograder.texts import exercises
+from autograder.texts.text import from_text
 from tests.autograder.elsewhere import python
 
 ROOT = Path(__file__).resolve().parents[3]

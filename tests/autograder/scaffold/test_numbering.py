@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.launcher import glossary
 from autograder.launcher.environment import Environment
 from autograder.scaffold import numbering
+from autograder.texts import glossary
 
 ROOT = Path(__file__).resolve().parents[3]
 GATES = """\

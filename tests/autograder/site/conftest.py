@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from autograder.launcher import figures, text
 from autograder.site import publish
+from autograder.texts import figures, text
 from tests.autograder.site.browsing import reader, started
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from autograder.launcher import text
 from autograder.site import presented
+from autograder.texts import text
 from tests.autograder.site import test_site_in_browser as shared
 from tests.autograder.site.browsing import press, violations
 from tests.lab import ROOT, at_rest, expect

@@ -9,11 +9,12 @@ from types import SimpleNamespace
 import pytest
 
 from autograder.feedback.mathematics import mathml
-from autograder.launcher import glossary, say, verbs
+from autograder.launcher import say, verbs
 from autograder.site import catalogue, publish, reference, tried
 from autograder.site.formulas import formulas
 from autograder.site.prose import Pages, Writer
 from autograder.site.sheet import Sheet
+from autograder.texts import glossary
 from tests.autograder.site.conftest import BUILT, ROOT
 
 MADE = {"lectures/12_attention.ipynb": "lectures/12_attention.html", "README.md": "install.html"}

@@ -14,7 +14,6 @@ import pytest
 from babel.messages.catalog import Catalog
 from matplotlib.figure import Figure
 
-from autograder.launcher import figures, glossary, text
 from autograder.site import catalogue, publish, translate
 from autograder.site.catalogue import Translations
 from autograder.site.drawn import Gathered
@@ -23,6 +22,7 @@ from autograder.site.prose import Pages, Writer
 from autograder.site.sheet import Sheet
 from autograder.site.strings import Strings, strings
 from autograder.site.translated import STALE, UNTRANSLATED, Translation
+from autograder.texts import figures, glossary, text
 from lectures.show import live, menu, predict, slider
 
 ROOT = Path(__file__).resolve().parents[3]

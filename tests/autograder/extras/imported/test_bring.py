@@ -13,7 +13,7 @@ from autograder.extras.imported.bring import bring
 from autograder.extras.imported.cases import from_spec, from_text, resolved
 from autograder.extras.imported.otter import stripped
 from autograder.launcher.environment import Environment
-from autograder.launcher.text import from_text as notebook_of
+from autograder.texts.text import from_text as notebook_of
 from tests.autograder.courses import FIRST, ROOT, SECOND, about
 from tests.autograder.extras.imported import otters
 

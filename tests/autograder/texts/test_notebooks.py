@@ -7,8 +7,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.launcher import notebooks, text
-from autograder.launcher.notebooks import Pair, Relation, build, relation, sync
+from autograder.texts import notebooks, text
+from autograder.texts.notebooks import Pair, Relation, build, relation, sync
 
 SOURCE = """\
 # %% [markdown]

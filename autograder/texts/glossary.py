@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.launcher import figures
+from autograder.texts import figures
 
 HEADING = "### Words of this lecture"
 WHERE = "lectures/GLOSSARY.md"

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.files import write_whole
-from autograder.launcher.text import BUILT_FROM, as_json, canonical, digest, from_text, to_text
+from autograder.texts.text import BUILT_FROM, as_json, canonical, digest, from_text, to_text
 
 FOLDERS = ("lectures/*.py", "solutions/*/*.py")
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from autograder import seal
-from autograder.launcher import exercises
-from autograder.launcher.text import as_json, digest
+from autograder.texts import exercises
+from autograder.texts.text import as_json, digest
 
 QUESTIONS = {"area": "How large is a circle?", "rim": "How long is its rim?"}
 
@@ -246,83 +246,32 @@ def test_who_deletes_an_exercise_begins_afresh_and_own_files_stay(begun: Path) -
     assert (mine(begun).parent / "helper.py").read_text() == "x = 1\n"
 
 
-def test_work_in_the_released_notebook_is_moved_and_the_release_comes_back(begun: Path) -> None:
+def test_what_was_written_where_exercises_are_made_is_kept_and_the_release_comes_back(begun: Path) -> None:
     before = released(begun).read_bytes()
     work = answer(released(begun))
-    helper = released(begun).with_name("helper.py")
-    helper.write_text("x = 1\n")
+    released(begun).with_name("helper.py").write_text("x = 1\n")
     assert not exercises.current(begun)
     assert len(exercises.build(begun)[1]) == 2
     assert released(begun).read_bytes() == before
-    assert exercises.hand_out(begun) == (0, [])
-    assert mine(begun).read_bytes() == work
-    assert (mine(begun).parent / "helper.py").exists()
-    assert not helper.exists()
-    answer(released(begun), "and once more")
-    exercises.build(begun)
-    assert mine(begun).read_bytes() == work
-    assert "once more" in mine(begun).with_name("circles-from-exercises.ipynb").read_text()
+    assert mine(begun).read_bytes() == before
+    kept = {path.suffix: path.read_bytes() for path in (begun / "kept" / "exercises" / "circles").iterdir()}
+    assert kept == {".ipynb": work, ".py": b"x = 1\n"}
 
 
 def test_files_that_belong_to_an_exercise_are_no_work(begun: Path) -> None:
     for folder in ("solutions", "exercises"):
         (begun / folder / "circles" / "words.txt").write_text("one two")
     forget(begun)
-    assert exercises.take_over(begun) == []
+    assert exercises.build(begun)[1] == []
     assert exercises.hand_out(begun) == (0, [])
     assert (mine(begun).parent / "words.txt").read_text() == "one two"
 
 
-# --- those who worked in `exercises/`, when that was where students worked -------------------------------------
-
-
-@pytest.fixture
-def older(course: Path, release: ModuleType) -> Path:
-    """A course built before released notebooks said what they are."""
-    exercises.build(course)
-    document = json.loads(released(course).read_text())
-    del document["metadata"]["nlmcourse"][seal.SEAL]
-    released(course).write_text(as_json(document))
-    record = {"exercises/circles/circles.ipynb": exercises._digest(released(course))}
-    (course / exercises.RECORD).write_text(json.dumps({"inputs": {"digest": "older"}, "files": record}))
-    return course
-
-
-def test_older_work_is_moved_and_what_was_not_begun_is_no_work(older: Path) -> None:
-    assert exercises.take_over(older) == []
-    work = answer(released(older))
-    exercises.build(older)
-    assert seal.untouched(released(older))
-    assert mine(older).read_bytes() == work
-    assert exercises.hand_out(older) == (0, [])  # from the same text: nothing has changed
-    _, (note,) = renew(older, area="How large?")
-    assert "circles-new.ipynb" in note
-    assert mine(older).read_bytes() == work
-
-
-def test_what_git_wrote_over_comes_back_from_jupyterlabs_checkpoint(older: Path) -> None:
-    checkpoint = released(older).parent / ".ipynb_checkpoints" / "circles-checkpoint.ipynb"
-    checkpoint.parent.mkdir()
-    checkpoint.write_bytes(released(older).read_bytes())
-    work = answer(checkpoint)
-    text = (older / "solutions" / "circles" / "circles.py").read_text()
-    released(older).write_text(as_json(made(QUESTIONS, text)))
-    assert len(exercises.take_over(older)) == 1
-    assert exercises.take_over(older) == []
-    assert mine(older).read_bytes() == work
-
-
-def test_in_a_students_copy_the_older_exercises_make_room(older: Path) -> None:
-    handed = older / exercises.HANDED_OUT / "circles" / "circles.ipynb"
+def test_a_students_copy_takes_the_exercises_from_where_its_archive_has_them(begun: Path) -> None:
+    handed = begun / exercises.HANDED_OUT / "circles" / "circles.ipynb"
     handed.parent.mkdir(parents=True)
-    handed.write_text(as_json(made(QUESTIONS, "newer")))
+    handed.write_text(as_json(made({"area": "How large?"}, "newer")))
     os.utime(handed, (0, 0))
-    (older / "solutions" / "circles" / "circles.py").unlink()
-    own = released(older).with_name("copy.ipynb")
-    own.write_bytes(released(older).read_bytes())
-    work = answer(own)
-    assert exercises.hand_out(older)[0] == 1
-    assert [path.name for path in (older / "exercises").iterdir()] == []
-    assert (mine(older).parent / "copy.ipynb").read_bytes() == work
-    assert mine(older).read_bytes() == handed.read_bytes()
-    assert mine(older).stat().st_mtime > 10**9  # the files of the archive have the date of no day
+    assert exercises.hand_out(begun)[0] == 1
+    assert mine(begun).read_bytes() == handed.read_bytes()
+    assert mine(begun).stat().st_mtime > 10**9  # the files of the archive have the date of no day
