@@ -61,8 +61,8 @@ class _Marked:
             course = Course.load(self.root)
             answers = Class(course, assignment, self.guard)
             gradebook = before.gradebook if before else self.kept.enter_context(course.gradebook())
-            names = bool(before and before.names)
-            self.open[name] = MarkingPage(answers, gradebook, names=names, by=marker or user, share=bool(marker))
+            as_before = {"names": before.names, "grouped": before.grouped} if before else {}
+            self.open[name] = MarkingPage(answers, gradebook, by=marker or user, share=bool(marker), **as_before)
         return self.open[name]
 
 
