@@ -12,7 +12,6 @@ from autograder.commands import shared
 from autograder.commands.shared import Given, option
 from autograder.launcher.say import count
 
-
 SECONDS = 120.0  # for comparing answers before the page opens; the next start goes on
 
 

@@ -61,7 +61,7 @@ class Vectors:
         try:
             with np.load(self.path, allow_pickle=False) as found:
                 return dict(zip(map(bytes, found["digests"]), found["vectors"], strict=True))
-        except Exception:  # noqa: BLE001 - zipfile and NumPy raise what they like
+        except Exception:
             return {}
 
     def _keep(self) -> None:

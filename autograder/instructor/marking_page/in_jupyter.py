@@ -61,8 +61,10 @@ class _Marked:
             course = Course.load(self.root)
             answers = Class(course, assignment, self.guard)
             gradebook = before.gradebook if before else self.kept.enter_context(course.gradebook())
-            as_before = {"names": before.names, "grouped": before.grouped} if before else {}
-            self.open[name] = MarkingPage(answers, gradebook, by=marker or user, share=bool(marker), **as_before)
+            page = MarkingPage(answers, gradebook, by=marker or user, share=bool(marker))
+            if before is not None:
+                page.names, page.grouped = before.names, before.grouped
+            self.open[name] = page
         return self.open[name]
 
 
