@@ -12,6 +12,8 @@ from autograder.commands import shared
 from autograder.commands.shared import Given, option
 from autograder.launcher.say import count
 
+SECONDS = 120.0  # for comparing answers before the page opens; the next start goes on
+
 
 def _port(text: str) -> int:
     number = int(text)
@@ -77,6 +79,12 @@ def mark(course: "shared.Course", given: Given) -> int:
         with course.gradebook() as gradebook:
             who = {"by": given.by} if given.by else {}
             page = MarkingPage(answers, gradebook, names=given.names, share=bool(known), second=given.second, **who)
+            texts = [unit.text for question in answers.questions for unit in page.units(question)]
+            with tqdm(total=len(page.vectors.missing(texts)), unit=" answers compared", leave=False, delay=1) as bar:
+                for more in page.compare(texts, SECONDS):
+                    bar.update(more)
+            if page.said:
+                print(page.said)
             try:
                 asyncio.run(serve(page, port, lambda address: _open(address, assignment, given.no_browser)))
             except OSError as error:

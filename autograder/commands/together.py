@@ -117,7 +117,7 @@ def markers(course: "shared.Course", given: Given) -> int:
         to_do = f"; share {one.share}, {one.waiting} to go" if one.marker in there else ""
         print(f"{one.marker or 'not known'}: {count(one.marked, 'mark')} given{mean}{to_do}.")
     if twice:
-        apart = [one for one in twice if one.difference]
+        apart = [one for one in twice if one.difference or one.items]
         print(f"Marked twice: {len(twice)}, {len(apart)} of them differently.")
         for words in in_words(apart):
             print(f"  {words}")

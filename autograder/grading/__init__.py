@@ -11,6 +11,7 @@ nbgrader.
     run        a class: each submission in turn; resumed wherever it was stopped
     database   opens nbgrader's gradebook and waits for it; gradebook: its marks, by nbgrader's own rules
     byhand     marks given by hand
+    vectors    texts as vectors of MiniLM, for the order in which a person reads them
     beside     small files beside a submission: when it was handed in
     answers    the answer for which a mark was given by hand; the mark stays confirmed while the answer is the same
     write      graded notebooks, gradebook and record, in this order, by one process

@@ -17,12 +17,13 @@ from itertools import zip_longest
 from pathlib import Path, PurePosixPath
 
 from autograder.files import WRITING, write_whole
+from autograder.grading import vectors
 from autograder.grading.course import Course
 from autograder.grading.run import only_one
 from autograder.temporary import folder
 
 SETTINGS, GRADEBOOK = "course_config.py", "gradebook.db"
-OF_A_RUN = (".lock", ".graded-by", ".rubric-lock")
+OF_A_RUN = (".lock", ".graded-by", ".rubric-lock", vectors.FILE)
 SQLITE = "sqlite:///"
 
 

@@ -7,6 +7,7 @@ lessons       what to teach again: questions, properties, misconceptions; submis
 likeness      the students' texts; answers that are nearly the same (winnowing, indexed): a hint, never a mark
 overview      all of it on one page
 written       the questions marked by hand, and the class's answers
+clusters      these in groups of alike ones, the most different first: an order to read them in
 marking_page  a page to mark them, served only to this machine
 changed       what grading again would change, and why
 """

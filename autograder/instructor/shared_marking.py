@@ -2,12 +2,12 @@
 
 import getpass
 import statistics
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from autograder.grading import log, markers
+from autograder.grading import log, markers, rubric
 from autograder.grading.byhand import ChangedMeanwhile, mark_by_hand
 from autograder.grading.course import Course
 from autograder.grading.gradebook import renew_penalties
@@ -145,6 +145,7 @@ class Twice:
     first: float
     second_by: str
     second: float
+    items: tuple[str, ...] = ()  # given by only one of them, where both have given some
 
     @property
     def difference(self) -> float:
@@ -154,6 +155,11 @@ class Twice:
 def work(answers: Class, gradebook: Any) -> tuple[list[Work], list[Twice]]:
     """What each marker has done, and all answers with two marks, the most different first."""
     course, assignment = answers.course, answers.assignment
+    words = {
+        (each.place, item.id): item.words
+        for each in answers.questions
+        for item in rubric.items(course.root, assignment, *each.place, each.scheme)
+    }
     whose, known = _marker_of(course, assignment), log.Log(course.root, assignment)
     names = dict.fromkeys(markers.shares(course.root))
     share: dict[str, list[bool]] = defaultdict(list)
@@ -166,7 +172,7 @@ def work(answers: Class, gradebook: Any) -> tuple[list[Work], list[Twice]]:
             if answer.manual is None or unit.waiting:
                 continue
             entry = known.of(*question.place, answer.student, answer.manual)
-            by = entry.by if entry is not None else ""
+            by, given = (entry.by, {*entry.items}) if entry is not None else ("", set())
             names.setdefault(by)
             marks[by].append(answer.manual / question.of if question.of else 0.0)
             others = known.second.get((*question.place, answer.student), {})
@@ -179,6 +185,10 @@ def work(answers: Class, gradebook: Any) -> tuple[list[Work], list[Twice]]:
                     first=answer.manual,
                     second_by=other,
                     second=second.points,
+                    items=tuple(
+                        words.get((question.place, item), f"item {item}")
+                        for item in sorted(given ^ {*second.items} if given and second.items else (), key=int)
+                    ),
                 )
                 for other, second in others.items()
                 if second.points is not None
@@ -197,9 +207,15 @@ def work(answers: Class, gradebook: Any) -> tuple[list[Work], list[Twice]]:
 
 
 def in_words(found: Sequence[Twice]) -> Iterator[str]:
+    """The items about which markers differ most often, and then each answer."""
+    often = Counter((one.question, item) for one in found for item in one.items)
+    for (question, item), times in often.most_common(5):
+        yield f"{question}, {item}: given by only one of two markers, {counted(times, 'answer')}"
     for one in found:
         marks = f"{one.first_by or 'not known'} {number(one.first)}, {one.second_by} {number(one.second)}"
-        yield f"{one.student}, {one.question}, of {number(one.of)}: {marks} ({one.difference:+g})"
+        yield "; ".join(
+            (f"{one.student}, {one.question}, of {number(one.of)}: {marks} ({one.difference:+g})", *one.items)
+        )
 
 
 def _first(unit: Unit) -> str:

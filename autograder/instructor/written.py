@@ -56,6 +56,7 @@ class Given:
     answer: Answer
     cells: tuple[Any, ...]  # as they stand in the graded notebook; none if there is nothing to read
     key: str  # the same for answers that are the same to the letter
+    whose: str  # what its group, or the student alone, is called
     why: str = ""  # why there is nothing to read
 
     @property
@@ -73,6 +74,15 @@ class Unit:
     @property
     def key(self) -> str:
         return self.given[0].answer.grade
+
+    @property
+    def text(self) -> str:
+        return self.given[0].text
+
+    @property
+    def apart(self) -> int:
+        """Students, or groups, who gave this answer: those who did not hand it in together."""
+        return len({one.whose for one in self.twins})
 
     @property
     def first(self) -> Answer:
@@ -235,16 +245,17 @@ class Class:
         return self.course.autograded(student, self.assignment) / f"{notebook}.ipynb"
 
     def _given(self, question: Question, answer: Answer, whose: str) -> Given:
-        """whose: what its group, or the student alone, is called; code with equal text may have done something else."""
+        """Code with equal text may have done something else, unless it was handed in together."""
         cells = self._answers(answer.student, question.notebook).get(question.cell)
         if not cells:
             why = "The student has added no cell to the notebook."
             if cells is None:
                 why = "The graded notebook cannot be read."
-            return Given(answer=answer, cells=(), key=digest_of(whose), why=why)
+            return Given(answer=answer, cells=(), key=digest_of(whose), whose=whose, why=why)
         text = all(cell.cell_type != "code" and utils.is_solution(cell) for cell in cells)
         made = digest(cells)  # what code did, and what surrounds a task, may differ all the same
-        return Given(answer=answer, cells=tuple(cells), key=made if text else digest_of([whose, made]))
+        key = made if text else digest_of([whose, made])
+        return Given(answer=answer, cells=tuple(cells), key=key, whose=whose)
 
     @functools.cache  # noqa: B019 - one class per process
     def _given_to_all(self, notebook: str) -> set[str]:

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from autograder.files import plain_files, write_whole
-from autograder.grading import deadlines, groups, log
+from autograder.grading import deadlines, groups, log, vectors
 from autograder.grading.course import Course
 from autograder.grading.database import patiently
 from autograder.grading.run import only_one
@@ -59,6 +59,8 @@ def remove(course: Course, student: str, write: bool = True) -> Removed:
                 mode = path.stat().st_mode
                 write_whole(path, kept)
                 path.chmod(mode)
+        for path in grading.glob(f"*/{vectors.FILE}") if write else ():  # without names; `mark` computes it again
+            path.unlink()
         inbound = _exchanged(course, student)
         made.gone += [str(path) for path in inbound]
         for path in inbound if write else ():

@@ -2,7 +2,7 @@
 
 import hmac
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,9 +13,11 @@ from autograder.grading.byhand import mark_by_hand
 from autograder.grading.database import GradebookBusy, patiently
 from autograder.grading.gradebook import renew_penalties
 from autograder.grading.rubric import Item, items, pin
+from autograder.grading.vectors import Vectors
+from autograder.instructor.clusters import Place, places
 from autograder.instructor.shared_marking import account, of_marker, to_mark_again
 from autograder.instructor.written import Class, Given, Question, Unit
-from autograder.pages import render, serving
+from autograder.pages import counted, render, serving
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none';"
@@ -46,6 +48,11 @@ class MarkingPage:
     by: str = field(default_factory=account)  # who marks here
     share: bool = False  # show only the answers that are this marker's by the division
     second: int = 0  # so many of the others' answers to each question, to be marked again; 0: the first marking
+    grouped: bool = False  # alike answers together, the most different first
+    _places: dict[tuple[str, str], tuple[Any, dict[str, Place]]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.vectors = Vectors(self.answers.course.root, self.answers.assignment)
 
     def questions(self) -> list[Question]:
         return self.answers.questions
@@ -56,8 +63,31 @@ class MarkingPage:
         found = patiently(self.gradebook, lambda: self.answers.units(self.gradebook, question), PATIENCE)
         course, assignment = self.answers.course, self.answers.assignment
         if self.second:
-            return to_mark_again(course, assignment, question, found, self.by, self.second)
-        return of_marker(course, assignment, question, found, self.by) if self.share else found
+            found = to_mark_again(course, assignment, question, found, self.by, self.second)
+        elif self.share:
+            found = of_marker(course, assignment, question, found, self.by)
+        where, last = self.places(question, found), (2, 0, 0, 0)  # those not compared yet stay in the old order
+        return sorted(found, key=lambda unit: where.get(unit.text, last))
+
+    def places(self, question: Question, units: Sequence[Unit]) -> dict[str, Place]:
+        """By text, where an answer comes among these; computed anew only when there are others."""
+        if not self.grouped:
+            return {}
+        vectors = {unit.text: vector for unit in units if (vector := self.vectors.of(unit.text)) is not None}
+        if self._places.get(question.place, ((), {}))[0] != vectors.keys():
+            self._places[question.place] = vectors.keys(), places(vectors)
+        return self._places[question.place][1]
+
+    def compare(self, texts: Sequence[str], seconds: float) -> Iterator[int]:
+        """Compute what the groups need, for about so long; yields how many texts have been added. Without the model
+        the order stays what it was, and the next page says why."""
+        self.grouped = True
+        try:
+            yield from self.vectors.compute(texts, seconds)
+            left = len(self.vectors.missing(texts))
+            self.said = f"{counted(left, 'answer')} not compared yet, and so last." if left else ""
+        except (OSError, ValueError, ImportError) as error:
+            self.said, self.grouped = f"Answers cannot be grouped, so they stay in their order: {error}", False
 
     def items(self, question: Question) -> list[Item]:
         return items(self.answers.course.root, self.answers.assignment, *question.place, question.scheme)

@@ -61,8 +61,10 @@ class _Marked:
             course = Course.load(self.root)
             answers = Class(course, assignment, self.guard)
             gradebook = before.gradebook if before else self.kept.enter_context(course.gradebook())
-            names = bool(before and before.names)
-            self.open[name] = MarkingPage(answers, gradebook, names=names, by=marker or user, share=bool(marker))
+            page = MarkingPage(answers, gradebook, by=marker or user, share=bool(marker))
+            if before is not None:
+                page.names, page.grouped = before.names, before.grouped
+            self.open[name] = page
         return self.open[name]
 
 

@@ -73,7 +73,8 @@ class Marking(Shared):
         self, question: Question, unit: Unit, given: float | None, words: str, alike: bool, back: bool, why: Why
     ) -> str:
         """Save it, and report what was done. Raises ValueError, ChangedMeanwhile, GradebookBusy."""
-        meant = unit.twins if alike else unit.given[:1]
+        whose = unit.given[0].whose  # the members of a group have one mark
+        meant = unit.twins if alike else [one for one in unit.given if one.whose == whose]
         if given is None and not back:
             if words == unit.first.words:
                 raise ValueError("type the points first; → goes on without")
@@ -93,10 +94,13 @@ class Marking(Shared):
         comments = Counter(one.answer.words for unit in units for one in unit.given if one.answer.words)
         course, assignment = self.page.answers.course, self.page.answers.assignment
         before = earlier_comments(course.root, assignment).get("/".join(question.place), [])
+        places = self.page.places(question, units)
+        group = places[unit.text].group if unit.text in places else None
+        similar = [one for one in units if group is not None and one.text in places and places[one.text].group == group]
         typed = {
             "typed": "" if unit.points is None else number(unit.points),
             "words": unit.first.words,
-            "alike": len(unit.given) == len(unit.twins),
+            "alike": not unit.waiting and len(unit.given) == len(unit.twins),  # once said, it holds for a correction
             "chosen": entry.items if entry is not None else (),
         }
         self.show(
@@ -108,6 +112,8 @@ class Marking(Shared):
             place=place,
             unit=unit,
             units=units,
+            group=places.get(unit.text),
+            similar=sum(len(one.given) for one in similar),
             here=here,
             items=self.page.items(question),
             keys=ITEM_KEYS,

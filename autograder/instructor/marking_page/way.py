@@ -1,5 +1,6 @@
 """The way from question to question. Each page is half a request handler: the other half says who is let in."""
 
+import asyncio
 import math
 import re
 from collections import Counter
@@ -38,6 +39,21 @@ class Names(Shared):
         self.page.names = not self.page.names
         back = self.get_body_argument("back", "/")
         self.redirect(f"{self.base}{back if re.fullmatch(r'/[0-9]+/[0-9a-f]+', back) else '/'}", status=303)
+
+
+class Order(Shared):
+    """Alike answers together from now on, or in the order of their digests again."""
+
+    methods = ("post",)
+
+    async def post(self, place: str) -> None:
+        page = self.page
+        if self.get_body_argument("order", "") == "alike":
+            texts = [unit.text for unit in page.units(self.question(place))]
+            await asyncio.to_thread(lambda: sum(page.compare(texts, SECONDS)))  # meanwhile other pages are served
+        else:
+            page.grouped = False
+        self.redirect(f"{self.base}/{place}/", status=303)
 
 
 class Done(Shared):
@@ -124,6 +140,7 @@ def state_of(known: list[Item]) -> str:
 
 
 NEW = 3  # empty lines
+SECONDS = 10.0  # for the vectors of a question's answers, until the next page says how many are left
 
 PAGES: dict[str, type[Shared]] = {
     r"/": Start,
@@ -131,6 +148,7 @@ PAGES: dict[str, type[Shared]] = {
     r"/names": Names,
     r"/([0-9]+)/": Done,
     r"/([0-9]+)/items": Items,
+    r"/([0-9]+)/order": Order,
     r"/([0-9]+)/([0-9a-f]+)": Marking,
 }
 

@@ -14,6 +14,7 @@ import requests
 
 import autograder.grading.run as run_module
 from autograder.commands.mark import mark
+from autograder.grading import vectors
 from autograder.grading.course import Course
 from autograder.grading.run import grade
 from autograder.launcher.environment import Environment
@@ -87,6 +88,11 @@ def test_who_may_use_the_server_marks_there_and_nobody_else(server, course):
     }
     assert one.post(page.url, {**fields, "_xsrf": "x"}, timeout=30).status_code == 403
     assert requests.post(page.url, fields, timeout=30).status_code == 403
+    order = {"_xsrf": fields["_xsrf"], "order": "alike"}
+    assert requests.post(f"{address}mark/plain/0/order", order, timeout=30).status_code == 403
+    grouped = one.post(f"{address}mark/plain/0/order", order, timeout=120 * PATIENCE)
+    assert "Not saved" not in grouped.text
+    assert (course.root / "grading" / "plain" / vectors.FILE).is_file()
     done = one.post(page.url, {**fields, "alike": "yes"}, timeout=30)
     assert done.status_code == 200
     assert "Every answer has a mark." in done.text or "3 points saved" in done.text

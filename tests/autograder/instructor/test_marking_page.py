@@ -106,7 +106,7 @@ def test_what_a_student_wrote_is_inert_and_mathematics_is_drawn(visitor):
 def test_the_same_answer_is_shown_once_and_marked_together(visitor, course):
     to(visitor, "addition is repeated")
     assert "and 2 others the same to the letter" in visitor.page
-    assert visitor.save(points="2,5", words="Say why.") == 200
+    assert visitor.save(points="2,5", words="Say why.", alike="yes") == 200
     assert "2.5 points saved for 3 answers." in visitor.page
     assert {s: marks(course)[s] for s in SAME} == dict.fromkeys(SAME, (2.5, False, "Say why."))
     assert "My reason" in visitor.page  # the next that waits
@@ -115,8 +115,8 @@ def test_the_same_answer_is_shown_once_and_marked_together(visitor, course):
     assert marks(course)["dan"] == (0.0, False, None)
 
 
-def test_the_same_answer_can_be_marked_one_by_one(visitor, course):
-    to(visitor, "addition is repeated").save(points="1", alike="")
+def test_the_same_answer_is_marked_one_by_one_unless_the_marker_says_otherwise(visitor, course):
+    to(visitor, "addition is repeated").save(points="1")
     found = [marks(course)[student] for student in SAME]
     assert found.count((1.0, False, None)) == 1
     assert found.count((None, True, None)) == 2
@@ -278,6 +278,8 @@ def test_one_pass_by_keyboard_alone(course):
             expect(page.locator("#points")).to_be_focused()
             given[page.locator("#answer").inner_text()[:7]] = float(points)
             page.keyboard.type(points)
+            if page.locator("[name=alike]").count():
+                page.keyboard.press("x")
             if points == "3":
                 page.keyboard.press("c")
                 page.keyboard.type("Well put.")

@@ -15,7 +15,7 @@ from autograder.grading.course import Course
 from autograder.grading.rubric import in_scheme, total
 from autograder.grading.run import grade
 from autograder.guard import Guard
-from autograder.instructor.shared_marking import work
+from autograder.instructor.shared_marking import in_words, work
 from autograder.instructor.written import Class, split
 from autograder.intake.removal import remove
 from autograder.launcher.environment import Environment
@@ -157,6 +157,26 @@ def test_items_give_points_and_a_change_reaches_everybody_who_has_them(course):
         assert items(ann, **new(("Reason", "much"))) == 422
         assert items(ann, **new(("Reason", "1")), state="old") == 422
         assert [points(course)[one] for one in given] == [2.0, 2.0, 0.5, 0.5, 1.0]
+
+
+def test_the_item_on_which_markers_differ_is_named_first(course):
+    with running(course, "plain", by="ann") as address:
+        ann = Visitor(address).enter()
+        items(ann, **new(("Reason", "2"), ("Example", "1"), ("Clear", "1")))
+        for _ in STUDENTS:
+            ann.ask("GET", "/0/")
+            ann.save(points="", item=["1", "2"], live="yes")
+    for by, chosen in (("bob", [["1"], ["1", "3"]]), ("cat", [["1"], []])):
+        with running(course, "plain", by=by, second=2) as address:
+            other = Visitor(address).enter()
+            for given in chosen:
+                other.ask("GET", "/0/")
+                other.save(points="" if given else "1", item=given, live="yes")
+    twice = done(course)[1]
+    found = sorted((one.second_by, one.items) for one in twice)
+    assert found == [("bob", ("Example",)), ("bob", ("Example", "Clear")), ("cat", ()), ("cat", ("Example",))]
+    first, second = list(in_words(twice))[:2]
+    assert ("Example" in first, "3 answers" in first, "Clear" in second) == (True, True, True)
 
 
 def test_a_change_of_items_reaches_second_marks_as_well(course):
