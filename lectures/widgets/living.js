@@ -84,7 +84,7 @@ class Living {
     this.says = make('p', { class: 'says', role: 'status' });
     this.reads = make('span');
     this.leads = make('a', backend.most === 1 ? {} : { 'data-commandlinker-command': 'rendermime:handle-local-link' }); // in JupyterLab a command opens it
-    this.tokens = make('p', { class: 'tokens', role: 'group', hidden: !this.windowed });
+    this.tokens = make('p', { class: 'tokens', role: 'group', 'aria-label': 'Tokens beyond the window', hidden: !this.windowed });
     this.legend = make('p', { class: 'legend' });
     this.choose = make('select', { id, onchange: () => this.begin(this.choose.value) }, ...sentences.map(text => make('option', { value: text }, `${text} …`)));
     this.typed = make('input', { type: 'text', 'aria-label': 'Your own sentence', placeholder: 'or type your own, then Enter', spellcheck: 'false', autocomplete: 'off',
@@ -357,8 +357,11 @@ class Living {
     const { window, kept, layer, strength } = this.more, { tokens } = this.sheet, { em } = this;
     if (this.windowed) {
       this.width.value = window || '';
-      this.tokens.replaceChildren(this.beyond().length ? 'Not seen by the last token; press one, and all later tokens see it:' : 'The last token sees all others.', ...this.beyond().map(i =>
-        make('button', { type: 'button', 'data-keep': i, 'aria-pressed': String(kept.includes(i)), onclick: () => { this.keep(i); this.tokens.querySelector(`[data-keep='${i}']`)?.focus(); } }, shown(tokens[i]))));
+      const beyond = this.beyond(), buttons = () => [...this.tokens.querySelectorAll('button')];
+      if (buttons().map(one => one.textContent).join() !== beyond.map(i => shown(tokens[i])).join() || !this.tokens.firstChild) // else the focus stays where it is
+        this.tokens.replaceChildren(beyond.length ? 'Not seen by the last token; press one, and all later tokens see it:' : 'The last token sees all others.',
+          ...beyond.map(i => make('button', { type: 'button', onclick: () => this.keep(i) }, shown(tokens[i]))));
+      buttons().forEach((one, i) => one.setAttribute('aria-pressed', String(kept.includes(i))));
       for (const token of this.svg.querySelectorAll('.token')) token.classList.toggle('shut', this.shut(Number(token.dataset.token), tokens.length - 1));
     }
     if (!this.steers) return;
@@ -559,7 +562,7 @@ class Living {
     if (window) ways.push(`through a window of ${window} tokens${kept.length ? ` and ${kept.map(i => `“${shown(this.sheet.tokens[i])}”`).join(', ')}` : ''}`);
     if (strength) ways.push(`with ${signed(strength)} times the direction after layer ${layer}`);
     const p = (rows, one) => rows.find(([other]) => other === one)?.[2] ?? 0, follow = this.sheet.follow.length ? this.sheet.follow : [id];
-    if (names.length && ways.length === 1 && names.length === 1) this.tried.set(names[0].replace(/^network (.*)/, `$1.${this.sheet.heads}`).replace(/^(layer|head) /, ''), p(next, id));
+    if (names.length === 1 && ways.length === 1) this.tried.set(names[0].replace(/^network (.*)/, `$1.${this.sheet.heads}`).replace(/^(layer|head) /, ''), p(next, id));
     const [, best, q] = [...next].sort((a, b) => b[2] - a[2])[0], first = best === word ? '' : ` Now “${shown(best)}” comes first, ${per(q)}.`;
     const moves = follow.map(one => `“${shown(next.find(([other]) => other === one)?.[1] ?? word)}” from ${per(p(this.whole, one))} to ${per(p(next, one))}`).join(', ');
     this.mark();
