@@ -289,7 +289,10 @@ class Living {
     this.stop();
     if ('window' in more || 'kept' in more) changed.push(0);
     if ('strength' in more || 'layer' in more) changed.push(more.layer ?? this.more.layer);
-    if (this.backend.most === 1 && Object.keys(more).length) off = [];
+    if (this.backend.most === 1 && Object.keys(more).length) { // one change at a time
+      off = [];
+      more = 'window' in more || 'kept' in more ? { strength: 0, ...more } : { window: null, kept: [], ...more };
+    }
     this.more = { ...this.more, ...(this.backend.most === 1 && off.length ? PLAIN : more) };
     this.off = new Set(off);
     this.maps.clear();
@@ -368,7 +371,7 @@ class Living {
     this.after.value = layer;
     this.strength.value = strength;
     this.strength.setAttribute('aria-valuetext', signed(strength));
-    if (!em) return;
+    if (!this.X) return; // not laid out yet: where it is hidden it has no width
     const x = this.X(tokens.length - 1), y = this.Y(layer + 1), [line, ball] = this.knob.children, wide = REACH * this.unit();
     for (const [name, value] of Object.entries({ x1: x - wide, x2: x + wide, y1: y, y2: y })) line.setAttribute(name, value);
     for (const [name, value] of Object.entries({ cx: x + strength * this.unit(), cy: y, r: 0.5 * em })) ball.setAttribute(name, value);
