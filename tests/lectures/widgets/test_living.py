@@ -5,6 +5,7 @@ import html
 import json
 import math
 import re
+from functools import partial
 from typing import Any
 
 import pytest
@@ -105,18 +106,20 @@ def test_a_window_shuts_tokens_out_until_they_are_let_in(small: widgets.Living) 
 def test_a_direction_moves_the_words_that_are_followed(small: widgets.Living) -> None:
     model, tokenizer = small.machine.model, small.machine.tokenizer
     push = 5 * torch.randn(model.config.d_model, generator=torch.Generator().manual_seed(0))
-    more = {"directions": {0: push, 2: -push}, "layer": 2, "strength": 1.5, "follow": ["z"]}
-    play, z = widgets.living(model, tokenizer, "my lord", **more), tokenizer.encode("z")[0]
+    steering = partial(
+        widgets.living, model, tokenizer, "my lord", directions={0: push, 2: -push}, layer=2, strength=1.5, follow=["z"]
+    )
+    play, z = steering(), tokenizer.encode("z")[0]
     with torch.no_grad(), patch(model, {"layers.2": lambda x: x - 1.5 * push}, -1):
         p = model(torch.tensor([play.machine.ids]))[0][0, -1].softmax(-1)
     assert same({"next": play.now}, p)
     assert next(each for i, _, each in play.now if i == z) == pytest.approx(float(p[z]), abs=1e-4)
     assert [[i, each] for i, _, each in play.now] == play.stored()[0]["every"]["s2:1.5"]
     assert ask(play, n=1, layer=2, strength=0)["next"] == play.first["next"]
-    kept = widgets.living(model, tokenizer, "my lord", **more, yours=lambda x, d, s: x)
+    kept = steering(yours=lambda x, d, s: x)
     assert kept.now == kept.first["next"]
-    kept.machine.change = lambda x, d, s: x.nothing
-    assert "Your change raised AttributeError" in ask(kept, n=1, layer=0, strength=1.0)["error"]
+    kept.machine.change = lambda x, d, s: x[: round(s)]
+    assert "Your change raised RuntimeError" in ask(kept, n=1, layer=0, strength=1.0)["error"]
 
 
 def test_the_sections_that_explain_the_parts_exist() -> None:
