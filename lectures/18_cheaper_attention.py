@@ -599,40 +599,20 @@ at_64 = {
     "the first four of the text": loss["and the first 4"][64],
     "tokens 5 to 8 of the text": loss["and 4 others"][64],
 }
-ways = {
-    "window": "the window",
-    "wider by 4": "four more in the window",
-    "and 4 others": "tokens 5 to 8",
-    "and the first 4": "the first four",
-    "and a stranger's 4": "a different text's first four",
-}
-sinks = HTML(
-    show.bands_svg(
-        [int(w) for w in through["ways"]["window"]],
-        {ways[way]: np.array(list(through["ways"][way].values())).T for way in ways},
-        x_title="window, tokens",
-        y_title="nats per token",
-        low=3,
-        high=10,
-        level=mean(through["full"]),
-        columns=2,
-        width=720,
-        height=300,
-        title="SmolLM2 through a window; the thin line: full attention",
-        alt="Loss against the window; lines are means over passages, bands reach from the lowest to the highest. "
-        + "; ".join(
-            f"{ways[way]}: " + ", ".join(f"{nats:.2f} at {w}" for w, nats in loss[way].items())
-            for way in ways
-        )
-        + f". Full attention: {mean(through['full']):.2f}.",
-    )
+seen = widgets.living(
+    writer,
+    bytepairs,
+    "Once upon a time there was a king who lived in a castle on top of a",
+    "Paris is the capital of France, Rome is the capital of Italy, and Berlin is the capital of",
+    "The young doctor opened the door of the old house and called the name of the man who lived",
+    window=8,
 )
 show.predict(
     f"With a window of 64 tokens the loss rises by {loss['window'][64] - mean(through['full']):.1f} nats. You may show every query four more tokens. Which four repair most of it?",
     choices=list(at_64),
     answer=min(at_64, key=at_64.get),
     why="Most heads put much of their weight on the first token, an attention sink. Without it, softmax must put this weight somewhere else.",
-    reveals=sinks,
+    reveals=seen,
 )
 first, stranger = loss["and the first 4"], loss["and a stranger's 4"]
 rise = loss["window"][64] - mean(through["full"])
@@ -642,20 +622,36 @@ in_every_passage = all(
     for w, losses in through["ways"][way].items()
     for a, b in zip(through["ways"]["and the first 4"][w], losses, strict=True)
 )
+whole, shut, *one_more = (
+    seen.next(**state)[" mountain"]
+    for state in ({}, {"window": 8}, *({"window": 8, "kept": [i]} for i in range(9)))
+)
+there, there_shut, there_first = (
+    seen.next(seen.sentences[2], **state)[" there"]
+    for state in ({}, {"window": 8}, {"window": 8, "kept": [0]})
+)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - With a window of 64 the loss is 5.78<!--[[loss["window"][64]:.2f]]-->. With the first four tokens of the text added it is **3.96<!--[[first[64]:.2f]]-->**; four other tokens repair much less. This holds in each of the passages and for each window<!--[[? in_every_passage]]-->.
-# - A window of 8 with the first four tokens (4.98<!--[[first[8]:.2f]]-->) is better than a window of 64 without them<!--[[? first[8] < loss["window"][64]]]-->.
-# - **What these tokens say hardly matters.** With the first four tokens of a *different* passage instead, the loss is 3.95<!--[[stranger[64]:.2f]]-->, nearly the same<!--[[? abs(stranger[64] - first[64]) < 0.02]]-->. In the sentence of [lecture 13](13_self_attention.ipynb) SmolLM2's heads put more than half of their weight on the first token.
-# - This is one model with short texts. In a text that depends on something further back, the window may cost more.
+# | nats per token through a window of | 8 | 16 | 32 | 64 |
+# |---|---|---|---|---|
+# | the window alone | 8.10<!--[[loss["window"][8]:.2f]]--> | 7.99<!--[[loss["window"][16]:.2f]]--> | 6.79<!--[[loss["window"][32]:.2f]]--> | 5.78<!--[[loss["window"][64]:.2f]]--> |
+# | four more in the window | 7.93<!--[[loss["wider by 4"][8]:.2f]]--> | 7.75<!--[[loss["wider by 4"][16]:.2f]]--> | 6.73<!--[[loss["wider by 4"][32]:.2f]]--> | 5.67<!--[[loss["wider by 4"][64]:.2f]]--> |
+# | tokens 5 to 8 of the text | 7.57<!--[[loss["and 4 others"][8]:.2f]]--> | 6.94<!--[[loss["and 4 others"][16]:.2f]]--> | 6.40<!--[[loss["and 4 others"][32]:.2f]]--> | 5.54<!--[[loss["and 4 others"][64]:.2f]]--> |
+# | the first four tokens | 4.98<!--[[loss["and the first 4"][8]:.2f]]--> | 4.37<!--[[loss["and the first 4"][16]:.2f]]--> | 4.11<!--[[loss["and the first 4"][32]:.2f]]--> | 3.96<!--[[loss["and the first 4"][64]:.2f]]--> |
+# | the first four of a different text | 4.98<!--[[loss["and a stranger's 4"][8]:.2f]]--> | 4.39<!--[[loss["and a stranger's 4"][16]:.2f]]--> | 4.12<!--[[loss["and a stranger's 4"][32]:.2f]]--> | 3.95<!--[[loss["and a stranger's 4"][64]:.2f]]--> |
+#
+# - **The first four tokens repair most**, in each of the passages and for each window<!--[[? in_every_passage]]-->. A window of 8 with them is better than a window of 64 without them<!--[[? first[8] < loss["window"][64]]]-->.
+# - **What these tokens say hardly matters.** Those of a *different* passage do nearly as well<!--[[? all(abs(stranger[w] - first[w]) < 0.03 for w in first)]]-->. In the sentence of [lecture 13](13_self_attention.ipynb) SmolLM2's heads put more than half of their weight on the first token.
+# - In the picture the probability of *mountain* falls from 0.53<!--[[whole:.2f]]--> to below 0.01<!--[[? shut < 0.01]]-->, and it is 0.51<!--[[one_more[0]:.2f]]--> if all tokens also see *Once*. None of the other eight<!--[[words(len(one_more) - 1)]]--> brings it above 0.01<!--[[? max(one_more[1:]) < 0.01]]-->.
+# - In a text that depends on something further back, the window may cost more. In the third sentence *there* has a probability of 0.48<!--[[there:.2f]]-->, through the window 0.01<!--[[there_shut:.2f]]-->, and with *The* only 0.07<!--[[there_first:.2f]]-->. All this is one model with short texts.
 # </details>
 #
-# **Adding four sink tokens repairs 1.8<!--[[loss["window"][64] - first[64]:.1f]]--> of the 2.0<!--[[rise:.1f]]--> nats that the window costs.** So a cache that slides keeps the first tokens as well (Xiao et al. 2024).
+# **Adding four sink tokens repairs 1.8<!--[[loss["window"][64] - first[64]:.1f]]--> of the 2.0<!--[[rise:.1f]]--> nats that a window of 64 costs.** So a cache that slides keeps the first tokens as well (Xiao et al. 2024).
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *11 minutes, 3 of them for the state. Ask first what the first four tokens of a play could possibly say about line 200 (nothing). Recall the attention sink of [lecture 13](13_self_attention.ipynb). What goes wrong: students conclude that windows do not
+# *11 minutes, 3 of them for the state. Ask first what the first four tokens of a play could possibly say about line 200 (nothing). In the picture, let the room choose which token to press. Recall the attention sink of [lecture 13](13_self_attention.ipynb). What goes wrong: students conclude that windows do not
 # work. A model that is trained with a window cannot learn to depend on a sink outside it; this model was trained without one.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}

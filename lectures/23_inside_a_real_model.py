@@ -608,11 +608,18 @@ show.predict(
     why="One direction does as much as the plural's own vector.",
     reveals=[
         pushes,
-        widgets.steering_player(
-            inside,
-            directions,
-            ["The teacher", "The river", "The old engine", "In the end, the doctor"],
-        ).opens(layer=int(layer_of), strength=1.0),
+        widgets.living(
+            model,
+            tokenizer,
+            "The teacher",
+            "The river",
+            "The old engine",
+            "In the end, the doctor",
+            directions=directions,
+            layer=int(layer_of),
+            strength=1.0,
+            follow=[" is", " are"],
+        ),
     ],
 )
 
@@ -779,12 +786,21 @@ def my_change(x, d, strength):
     return new * x.norm() / new.norm()
 
 
-widgets.steering_player(
-    inside, directions, ["The teacher", "The dogs", "The old engine"], yours=my_change
-).opens(sentence="The dogs", strength=1.0)
+widgets.living(
+    model,
+    tokenizer,
+    "The dogs",
+    "The teacher",
+    "The old engine",
+    directions=directions,
+    layer=15,
+    strength=1.0,
+    yours=my_change,
+    follow=[" is", " are"],
+)
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *5 minutes, or homework. Name a change, and let the room predict the bars. What goes wrong: after a change of its length alone the prediction hardly differs,
+# *5 minutes, or homework. Name a change, and let the room predict the next words. What goes wrong: after a change of its length alone the prediction hardly differs,
 # because every sublayer and the end begin with a norm.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}

@@ -487,7 +487,7 @@ widgets.pattern_player(walked)
 # | prompt, examples | the text | [17](17_pretraining.ipynb), section 3 here |
 # | temperature, top-p | the output distribution | [9](09_decoding.ipynb) |
 # | pattern | the output distribution, by a rule | section 5 |
-# | steering | the pathway | [23](23_inside_a_real_model.ipynb) |
+# | steering | the pathway | [23](23_inside_a_real_model.ipynb), section 7 |
 # | tuning | the weights | sections 2, 4 |
 #
 # A sixth way compares two runs. **Classifier-free guidance** (Sanchez et al. 2023) reads the text with the prompt $c$ and without it, and then exaggerates the difference that the prompt makes:

@@ -90,7 +90,7 @@ class Sheet:
             return ""
         folded = about.get("jupyter", {}).get("source_hidden") or "hidden" in about.get("tags", [])
         shown = "".join(self.output(output) for output in cell.get("outputs", []))
-        if _OWN_CODE.search(cell["source"]) and "nlm-live" in shown:
+        if _OWN_CODE.search(cell["source"]) and "nlm-liv" in shown:
             shown = self.drawn(_NEEDS_NOTEBOOK) + shown
         return code(cell["source"], bool(folded)) + (f'<div class="output">{shown}</div>' if shown else "")
 

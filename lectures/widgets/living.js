@@ -1,11 +1,13 @@
 // The living model. Threads are tokens, going up through the layers; an arc carries something from an earlier token to a later
 // one, a knot is what a network adds; the last thread ends in the next words. A part that is pressed is off. What that does is
-// asked of Python (`Kernel`), or looked up (`Stored`: a page without Python, one part off at a time).
+// asked of Python (`Kernel`), or looked up (`Stored`: a page without Python, one change at a time). Besides its parts, a window
+// (`window`: how many tokens each token sees; `kept`: those that all see nevertheless) and a direction can be changed.
 'use strict';
 (() => {
 if (window.nlmLiving) return;
 
 const VIEWS = { adds: 'How much each part adds', lens: 'What each layer would say next', direct: 'What each part writes for the next word' };
+const WINDOWS = [4, 8, 16], REACH = 3, STEP = 0.5, PLAIN = { window: null, kept: [], strength: 0 };
 const PACE = 60, PULSE = 380, SLOTS = 7, SEEN = 0.05, MOVES = 0.1; // PACE, PULSE: milliseconds; SEEN: a weight; MOVES: a probability
 const still = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
 const shown = words => words.trim() || words.replaceAll(' ', '␣');
@@ -31,12 +33,13 @@ class Stored {
   most = 1;
   constructor(sentences, sheets) { Object.assign(this, { sentences, sheets, sheet: sheets[0] }); }
 
-  async ask({ text, off = [], each }) {
+  async ask({ text, off = [], each, window, kept, layer, strength }) {
     const told = {};
     if (text !== undefined) told.sheet = this.sheet = this.sheets[this.sentences.indexOf(text)];
     const { every, heads, words, next } = this.sheet;
-    const rows = name => every[name].map(([id, p]) => [id, words[id], p]);
-    if (each === undefined) return { ...told, next: off.length ? rows(off.length > 1 ? off[0].split('.')[0] : off[0]) : next };
+    const rows = name => every[name]?.map(([id, p]) => [id, words[id], p]) || next; // no answer: a window longer than the sentence
+    const key = off.length ? (off.length > 1 ? off[0].split('.')[0] : off[0]) : window ? ['w' + window, ...kept].join('+') : strength && `s${layer}:${strength}`;
+    if (each === undefined) return { ...told, next: key ? rows(key) : next };
     const names = [...range(heads + 1).map(k => `${each}.${k}`), `${each}`];
     return { each: names.map(name => every[name].find(([id]) => id === next[0][0])[1]), next: rows(`${each}`) };
   }
@@ -65,8 +68,8 @@ class Kernel {
 // --- the picture ----------------------------------------------------------------------------------------
 
 class Living {
-  constructor(host, backend, { sentences, at, view }, { sheet, next }) {
-    Object.assign(this, { host, backend, off: new Set(), turn: 0, tail: Promise.resolve(), resting: null, maps: new Map() });
+  constructor(host, backend, { sentences, at, view, explained, layers, ...opens }, { sheet, next }) {
+    Object.assign(this, { host, backend, explained, more: { ...PLAIN, ...opens }, windowed: Boolean(opens.window), steers: layers.length > 0, off: new Set(), turn: 0, tail: Promise.resolve(), resting: null, maps: new Map() });
     const id = `nlm-living-${made++}`, alone = backend.most === 1;
     this.board = make('div', { class: 'board', role: 'grid', 'aria-label': 'Parts of the model, the last layer on top. Enter switches a part off and on.',
       'data-lm-suppress-shortcuts': 'true', onclick: ({ target }) => this.press(target.dataset.part),
@@ -74,18 +77,20 @@ class Living {
       onpointerover: ({ target }) => this.rest(target.dataset.part || null), onpointerleave: () => this.rest(null) });
     this.names = make('p', { class: 'names', 'aria-hidden': 'true' }, make('span', {}, 'heads 0 to ', `${sheet.heads - 1}`), make('span', {}, 'network'));
     this.svg = draw('svg', { 'aria-hidden': 'true' });
-    this.svg.addEventListener('click', ({ target }) => { if (target.dataset.part) (this.narrow() ? this.reach(target.dataset.part) : this.press(target.dataset.part)); });
+    this.svg.addEventListener('click', ({ target }) => { if (target.dataset.token) this.keep(Number(target.dataset.token)); if (target.dataset.part) (this.narrow() ? this.reach(target.dataset.part) : this.press(target.dataset.part)); });
     this.svg.addEventListener('pointermove', ({ target }) => this.rest(target.dataset.part || null));
     this.svg.addEventListener('pointerleave', () => this.rest(null));
     this.strip = make('div', { class: 'strip', role: 'group', onclick: ({ target }) => this.press(target.dataset.part) });
     this.says = make('p', { class: 'says', role: 'status' });
-    this.reads = make('p', { class: 'reads' });
+    this.reads = make('span');
+    this.leads = make('a', backend.most === 1 ? {} : { 'data-commandlinker-command': 'rendermime:handle-local-link' }); // in JupyterLab a command opens it
+    this.tokens = make('p', { class: 'tokens', role: 'group', 'aria-label': 'Tokens beyond the window', hidden: !this.windowed });
     this.legend = make('p', { class: 'legend' });
     this.choose = make('select', { id, onchange: () => this.begin(this.choose.value) }, ...sentences.map(text => make('option', { value: text }, `${text} …`)));
     this.typed = make('input', { type: 'text', 'aria-label': 'Your own sentence', placeholder: 'or type your own, then Enter', spellcheck: 'false', autocomplete: 'off',
       'data-lm-suppress-shortcuts': 'true', onkeydown: event => { event.stopPropagation(); if (event.key === 'Enter') this.begin(this.typed.value); } });
     const button = (words, does) => make('button', { type: 'button', onclick: does }, words);
-    this.on = button('All on again', () => this.set([]));
+    this.on = button('All on again', () => this.set([], PLAIN));
     this.wave = button('Try each part alone', () => (this.waving ? this.stop() : this.each()));
     this.first = make('input', { type: 'checkbox', onchange: () => this.look() });
     this.view = make('select', { 'aria-label': 'What the picture shows', onchange: () => this.set([...this.off]) },
@@ -94,6 +99,14 @@ class Living {
     const bar = make('div', { class: 'bar' }, make('label', { for: id }, 'Sentence'), this.choose, ...(alone ? [] : [this.typed, button('Write the next token', () => this.write())]),
       this.view, this.on, this.wave, make('label', {}, this.first, ' without the first token'));
     this.table = make('div');
+    const option = (value, words) => make('option', { value }, words), change = (name, from) => event => this.set([...this.off], { [name]: event.target.value && Number(event.target.value), ...from });
+    this.width = make('select', { onchange: change('window', { kept: [] }) }, option('', 'all tokens'), ...WINDOWS.map(w => option(w, `${w} tokens`)));
+    this.after = make('select', { onchange: change('layer') }, ...layers.map(l => option(l, l)));
+    this.strength = make('input', { type: 'range', min: -REACH, max: REACH, step: STEP, 'data-lm-suppress-shortcuts': 'true', onkeydown: event => event.stopPropagation(),
+      oninput: () => this.set([...this.off], { strength: Number(this.strength.value) }) });
+    if (this.windowed) bar.append(make('label', {}, 'Each token sees ', this.width));
+    if (this.steers) bar.append(make('label', {}, 'Direction after layer ', this.after), make('label', {}, 'strength ', this.strength));
+    this.grip();
     this.twin = make('details', { ontoggle: () => this.tell() }, make('summary', {}, 'Keys, what is drawn, and the same as a table'),
       make('p', {}, 'Keys in the picture: arrows move, Enter switches a part off and on, L its whole layer, ', alone ? '' : 'Space writes the next token, ', 'Escape switches all on.'),
       make('p', {}, 'Threads are tokens, going up through the layers; the last one ends in the next token, and what reaches it is red. A line between threads is what a head brings from an earlier token, ',
@@ -101,8 +114,11 @@ class Living {
         'once you have tried one, as red as the share of the likeliest token that its absence moves. An arc is where the chosen head looks. Off means that a part adds nothing.'),
       make('p', {}, `“${VIEWS.lens}” reads the last token's vector after each layer as if it were the last layer's (the logit lens): its first guess, where that changes, and as a bar the probability of the word that the whole model puts first. `,
         'A dot on a thread: there the first guess is already that of the last layer.', sheet.direct ? ` “${VIEWS.direct}” splits the difference between the logits of the two likeliest tokens (direct logit attribution, with everything on): the larger a part, the more it writes; a ring works against the first.` : ''),
-      alone ? make('p', {}, 'One part at a time is off on this page; in the notebook several, and you type your own sentence.') : '', this.table);
-    host.replaceChildren(bar, make('div', { class: 'cloth' }, make('div', {}, this.names, this.board), this.svg), this.strip, this.says, this.reads, this.legend, this.twin);
+      this.windowed ? make('p', {}, 'A token that the last one does not see is struck through, and lines that no token reads through the window are not drawn.') : '',
+      this.steers ? make('p', {}, 'The direction is added to the vector of the last token after one layer, as often as the strength says. The knob on the last thread can be dragged.') : '',
+      alone ? make('p', {}, 'One change at a time is made on this page; in the notebook several, and you type your own sentence.') : '', this.table);
+    host.replaceChildren(bar, make('div', { class: 'cloth' }, make('div', {}, this.names, this.board), this.svg), this.tokens, this.strip, this.says,
+      make('p', { class: 'reads' }, this.reads, ' ', this.leads), this.legend, this.twin);
     host.addEventListener('keydown', event => this.key(event));
     this.board.addEventListener('keyup', event => { if (event.key === ' ') event.preventDefault(); }); // else it presses the button
     this.board.dataset.at = at;
@@ -192,19 +208,20 @@ class Living {
     }
     for (const [l, k, i, j, w] of [...lines].reverse()) {
       const x = X(j), to = X(i), across = to - x, y = Y(l + 0.1), up = Y(l + 1);
-      this.lines.get(`${l}.${k}`).push(cloth.appendChild(draw('path', { class: `${i === last ? 'last' : ''}${j ? '' : ' parked'}`, 'stroke-width': Math.max(0.5, Math.min(0.5 * dy, 1.6 * dy * w)).toFixed(2),
-        opacity: Math.min(0.95, 0.16 + 3.2 * w).toFixed(2), d: `M${x} ${y}C${x + 0.2 * across} ${y - 1.3 * dy},${x + 0.78 * across} ${y + 0.35 * dy},${to} ${up}` })));
+      const line = cloth.appendChild(draw('path', { class: `${i === last ? 'last' : ''}${j ? '' : ' parked'}`, 'stroke-width': Math.max(0.5, Math.min(0.5 * dy, 1.6 * dy * w)).toFixed(2),
+        opacity: Math.min(0.95, 0.16 + 3.2 * w).toFixed(2), d: `M${x} ${y}C${x + 0.2 * across} ${y - 1.3 * dy},${x + 0.78 * across} ${y + 0.35 * dy},${to} ${up}` }));
+      this.lines.get(`${l}.${k}`).push(Object.assign(line, { from: j, to: i }));
     }
     tokens.forEach((token, i) => {
       warp.append(draw('path', { class: i === last ? 'thread last' : 'thread', d: `M${X(i)} ${foot + 0.35 * em}V${top}` }));
       const place = turned ? { transform: `translate(${X(i) + 0.25 * em} ${foot + 1.1 * em}) rotate(${steep ? -65 : -40})`, 'text-anchor': 'end' } : { x: X(i), y: foot + 1.5 * em, 'text-anchor': 'middle' };
-      warp.append(draw('text', { class: i === last ? 'token last' : 'token', ...place }, shown(token)));
+      warp.append(draw('text', { class: i === last ? 'token last' : 'token', 'data-token': this.windowed && i, ...place }, shown(token)));
     });
     this.pulse = draw('path', { class: 'pulse' });
     this.over = draw('g', { class: 'over' });
     this.fan = draw('g', { class: 'fan' });
     this.ribbons = new Map();
-    svg.replaceChildren(cloth, warp, knots, this.over, this.pulse, hits, this.fan);
+    svg.replaceChildren(cloth, warp, knots, this.over, this.pulse, hits, this.fan, this.knob);
     this.mark();
     this.look();
     this.pour(this.next);
@@ -215,10 +232,10 @@ class Living {
   pour(next) {
     if (!this.ribbons) return;
     const { em, X, top } = this, now = new Map(next.map(([id, , p]) => [id, p])), words = new Map([...this.whole, ...next].map(([id, word]) => [id, word]));
-    const kept = this.whole.slice(0, 3).map(([id]) => id), ids = [...new Set([...kept, ...now.keys()])].sort((a, b) => (now.get(b) || 0) - (now.get(a) || 0));
+    const kept = this.sheet.follow.length ? this.sheet.follow : this.whole.slice(0, 3).map(([id]) => id), ids = [...new Set([...kept, ...now.keys()])].sort((a, b) => (now.get(b) || 0) - (now.get(a) || 0));
     const chosen = [...ids.filter(id => kept.includes(id)), ...ids.filter(id => !kept.includes(id))].slice(0, SLOTS).sort((a, b) => (now.get(b) || 0) - (now.get(a) || 0));
     const x = X(this.sheet.tokens.length - 1), to = this.wide - this.fanWide + Math.min(6.2 * em, 0.35 * this.fanWide), start = 1.9 * em, whole = 10 * em, least = 2.15 * em;
-    const changed = this.off.size > 0 || Boolean(this.waving);
+    const changed = this.changed() || Boolean(this.waving);
     let y = 0.1 * em, used = 0;
     for (const [id, group] of this.ribbons) if (!chosen.includes(id)) { group.remove(); this.ribbons.delete(id); }
     for (const id of chosen) {
@@ -261,13 +278,22 @@ class Living {
     this.set([...off]);
   }
 
-  // What is off, and the lens if it is looked through.
-  asking(off) { return this.view.value === 'lens' ? { off, lens: true } : { off }; }
+  changed() { return this.off.size > 0 || Boolean(this.more.window || this.more.strength); }
+
+  // What is off or otherwise changed, and the lens if it is looked through.
+  asking(off) { return { off, ...this.more, ...(this.view.value === 'lens' ? { lens: true } : {}) }; }
 
   // Of quick presses only the last is computed.
-  async set(off) {
+  async set(off, more = {}) {
     const changed = [...off, ...this.off].filter(part => off.includes(part) !== this.off.has(part)).map(part => parseInt(part, 10));
     this.stop();
+    if ('window' in more || 'kept' in more) changed.push(0);
+    if ('strength' in more || 'layer' in more) changed.push(more.layer ?? this.more.layer);
+    if (this.backend.most === 1 && Object.keys(more).length) { // one change at a time
+      off = [];
+      more = 'window' in more || 'kept' in more ? { strength: 0, ...more } : { window: null, kept: [], ...more };
+    }
+    this.more = { ...this.more, ...(this.backend.most === 1 && off.length ? PLAIN : more) };
     this.off = new Set(off);
     this.maps.clear();
     this.mark();
@@ -294,11 +320,61 @@ class Living {
   }
 
   async begin(text) {
-    if (text.trim()) this.fresh({ text, off: [] }, []);
+    this.more.kept = [];
+    if (text.trim()) this.fresh({ text, off: [], ...this.more }, []);
   }
 
   write() {
-    if (this.backend.most > 1) this.fresh({ write: this.next[0][0], off: [...this.off] }, [...this.off]);
+    if (this.backend.most > 1) this.fresh({ write: this.next[0][0], off: [...this.off], ...this.more }, [...this.off]);
+  }
+
+  // --- a window, and a direction ------------------------------------------------------------------------
+
+  // The tokens that the last one does not see through the window.
+  beyond() { return this.more.window ? range(Math.max(0, this.sheet.tokens.length - this.more.window)) : []; }
+
+  shut(from, to) { return Boolean(this.more.window) && to - from >= this.more.window && !this.more.kept.includes(from); }
+
+  keep(i) {
+    const { kept } = this.more, without = kept.filter(one => one !== i);
+    if (this.beyond().includes(i)) this.set([...this.off], { kept: without.length < kept.length ? without : this.backend.most === 1 ? [i] : [...kept, i] });
+  }
+
+  // How many pixels one time the direction is in the picture.
+  unit() { return 1.1 * this.em; }
+
+  grip() {
+    const ball = draw('circle');
+    this.knob = draw('g', { class: 'knob', 'aria-hidden': 'true' }, draw('line'), ball);
+    ball.addEventListener('pointerdown', event => { ball.setPointerCapture(event.pointerId); event.preventDefault(); });
+    ball.addEventListener('pointermove', event => {
+      if (!ball.hasPointerCapture(event.pointerId)) return;
+      const away = event.clientX - this.svg.getBoundingClientRect().left - this.X(this.sheet.tokens.length - 1), strength = Math.round(away / this.unit() / STEP) * STEP;
+      const within = Math.max(-REACH, Math.min(REACH, strength));
+      if (within !== this.more.strength) this.set([...this.off], { strength: within });
+    });
+  }
+
+  // The controls say what is so now.
+  state() {
+    const { window, kept, layer, strength } = this.more, { tokens } = this.sheet, { em } = this;
+    if (this.windowed) {
+      this.width.value = window || '';
+      const beyond = this.beyond(), buttons = () => [...this.tokens.querySelectorAll('button')];
+      if (buttons().map(one => one.textContent).join() !== beyond.map(i => shown(tokens[i])).join() || !this.tokens.firstChild) // else the focus stays where it is
+        this.tokens.replaceChildren(beyond.length ? 'Not seen by the last token; press one, and all later tokens see it:' : 'The last token sees all others.',
+          ...beyond.map(i => make('button', { type: 'button', onclick: () => this.keep(i) }, shown(tokens[i]))));
+      buttons().forEach((one, i) => one.setAttribute('aria-pressed', String(kept.includes(i))));
+      for (const token of this.svg.querySelectorAll('.token')) token.classList.toggle('shut', this.shut(Number(token.dataset.token), tokens.length - 1));
+    }
+    if (!this.steers) return;
+    this.after.value = layer;
+    this.strength.value = strength;
+    this.strength.setAttribute('aria-valuetext', signed(strength));
+    if (!this.X) return; // not laid out yet: where it is hidden it has no width
+    const x = this.X(tokens.length - 1), y = this.Y(layer + 1), [line, ball] = this.knob.children, wide = REACH * this.unit();
+    for (const [name, value] of Object.entries({ x1: x - wide, x2: x + wide, y1: y, y2: y })) line.setAttribute(name, value);
+    for (const [name, value] of Object.entries({ cx: x + strength * this.unit(), cy: y, r: 0.5 * em })) ball.setAttribute(name, value);
   }
 
   async fresh(message, off) {
@@ -315,7 +391,7 @@ class Living {
 
   async each() {
     const { layers, heads } = this.sheet, sheet = this.sheet;
-    await this.set([]);
+    await this.set([], PLAIN);
     const wave = this.waving = {};
     this.wave.textContent = 'Stop';
     for (const l of range(layers)) {
@@ -366,9 +442,10 @@ class Living {
   weights(name, i) {
     const { tokens, heads } = this.sheet, n = tokens.length, [l, k] = name.split('.').map(Number), from = i * (i + 1) / 2, map = this.maps.get(name);
     const begin = map ? from : (l * heads + k) * n * (n + 1) / 2 + from, found = Array.from((map || this.bytes).subarray(begin, begin + i + 1), byte => byte / 255);
-    if (!this.first.checked || i === 0) return found;
-    const rest = 1 - found[0];
-    return found.map((w, j) => (j && rest > 0.004 ? w / rest : 0));
+    const seen = found.map((w, j) => (this.shut(j, i) ? 0 : w));
+    if (!this.first.checked || i === 0) return seen;
+    const rest = 1 - seen[0];
+    return seen.map((w, j) => (j && rest > 0.004 ? w / rest : 0));
   }
 
   isHead(name) { return name.includes('.') && Number(name.split('.')[1]) < this.sheet.heads; }
@@ -376,17 +453,27 @@ class Living {
   async look() {
     const name = this.resting || this.at;
     if (!this.over || !name) return;
-    const known = !this.isHead(name) || !this.off.size || this.backend.most === 1 || this.maps.has(name);
+    const known = !this.isHead(name) || !this.changed() || this.backend.most === 1 || this.maps.has(name);
     if (!known) {
-      const told = await this.ask(() => (this.resting || this.at) === name && !this.maps.has(name) && this.off.size > 0 && { off: [...this.off], look: name });
+      const told = await this.ask(() => (this.resting || this.at) === name && !this.maps.has(name) && this.changed() && { ...this.asking([...this.off]), look: name });
       if (told?.weights) this.maps.set(name, Uint8Array.from(atob(told.weights), letter => letter.charCodeAt(0)));
       if ((this.resting || this.at) !== name) return;
     }
     this.arcs(name);
     const lens = this.view.value === 'lens';
     if (lens) this.read();
-    this.reads.textContent = this.reading(name) + (lens && this.off.size && this.backend.most === 1 ? ' What the layers would say is shown with everything on.' : '');
+    this.reads.textContent = this.reading(name) + (lens && this.changed() && this.backend.most === 1 ? ' What the layers would say is shown with everything on.' : '');
     this.name(this.at, this.cells.get(this.at));
+    this.lead();
+  }
+
+  // The lecture's section that explains what is selected.
+  lead() {
+    const kind = this.view.value !== 'adds' ? this.view.value : this.isHead(this.at) ? 'head' : this.at.includes('.') ? 'network' : 'layer';
+    const [lecture, section] = this.explained[kind], [number, name] = section.split(/\. (.*)/), anchor = section.toLowerCase().replace(/[^\p{L}\p{N}_ -]/gu, '').replaceAll(' ', '-');
+    this.leads.textContent = `${name} (lecture ${parseInt(lecture, 10)}, section ${number})`;
+    this.leads.href = `${lecture}.${this.backend.most === 1 ? 'html' : 'ipynb'}#${anchor}`;
+    this.leads.dataset.commandlinkerArgs = JSON.stringify({ path: `lectures/${lecture}.ipynb`, id: `#${section.replaceAll(' ', '-')}` });
   }
 
   name(name, cell) { cell.setAttribute('aria-label', this.label(name) + (name === this.at ? `. ${this.reading(name)}` : '')); }
@@ -428,7 +515,7 @@ class Living {
     if (k === undefined) return `Layer ${l}: ${heads} heads, then a network, which adds ${of(networks[l].at(-1))}.${alone}`;
     if (k === heads) return `Network ${l} adds ${of(networks[l].at(-1))}.${alone}`;
     const weights = this.weights(name, tokens.length - 1), best = range(weights.length).sort((a, b) => weights[b] - weights[a]).slice(0, 2).filter(j => weights[j] >= SEEN);
-    const then = this.off.size && this.backend.most === 1 ? ' with everything on' : '';
+    const then = this.changed() && this.backend.most === 1 ? ' with everything on' : '';
     return `Head ${name} adds ${of(adds[l][k])}. From there it looks${then} at ${best.map(j => `“${shown(tokens[j])}” ${weights[j].toFixed(2)}`).join(', ') || 'nothing in particular'}`
       + `${this.first.checked ? ', without the first token' : ''}.${alone}`;
   }
@@ -461,25 +548,29 @@ class Living {
       cell.classList.toggle('tried', this.tried.has(name));
       this.name(name, cell);
     }
-    for (const [name, lines] of this.lines || []) for (const line of lines) line.classList.toggle('off', this.off.has(name));
+    for (const [name, lines] of this.lines || []) for (const line of lines) line.classList.toggle('off', this.off.has(name) || this.shut(line.from, line.to));
     for (const [l, row] of this.rows || []) row.classList.toggle('off', this.isOff(`${l}`));
     this.bands();
+    this.state();
     this.tell();
   }
 
   told(next) {
     this.next = next;
-    const names = [], rest = new Set(this.off), [id, word, p] = this.whole[0];
+    const names = [], rest = new Set(this.off), [id, word, whole] = this.whole[0];
     for (const l of new Set([...this.off].map(part => parseInt(part, 10))))
       if (this.isOff(`${l}`)) { names.push(`layer ${l}`); this.partsOf(`${l}`).forEach(part => rest.delete(part)); }
     for (const part of rest) names.push(this.isHead(part) ? `head ${part}` : `network ${parseInt(part, 10)}`);
-    const now = next.find(([one]) => one === id)?.[2] ?? 0;
-    if (names.length === 1) this.tried.set(names[0].replace(/^network (.*)/, `$1.${this.sheet.heads}`).replace(/^(layer|head) /, ''), now);
+    const { window, kept, layer, strength } = this.more, ways = names.length ? [`without ${names.length > 4 ? `${names.length} parts` : names.join(', ')}`] : [];
+    if (window) ways.push(`through a window of ${window} tokens${kept.length ? ` and ${kept.map(i => `“${shown(this.sheet.tokens[i])}”`).join(', ')}` : ''}`);
+    if (strength) ways.push(`with ${signed(strength)} times the direction after layer ${layer}`);
+    const p = (rows, one) => rows.find(([other]) => other === one)?.[2] ?? 0, follow = this.sheet.follow.length ? this.sheet.follow : [id];
+    if (names.length === 1 && ways.length === 1) this.tried.set(names[0].replace(/^network (.*)/, `$1.${this.sheet.heads}`).replace(/^(layer|head) /, ''), p(next, id));
     const [, best, q] = [...next].sort((a, b) => b[2] - a[2])[0], first = best === word ? '' : ` Now “${shown(best)}” comes first, ${per(q)}.`;
+    const moves = follow.map(one => `“${shown(next.find(([other]) => other === one)?.[1] ?? word)}” from ${per(p(this.whole, one))} to ${per(p(next, one))}`).join(', ');
     this.mark();
     this.pour(next);
-    this.say(names.length ? `Without ${names.length > 4 ? `${names.length} parts` : names.join(', ')}: “${shown(word)}” from ${per(p)} to ${per(now)}.${first}`
-      : `Everything is on. Next comes “${shown(word)}”, ${per(p)}.`);
+    this.say(ways.length ? `${ways[0][0].toUpperCase()}${ways.join(', ').slice(1)}: ${moves}.${first}` : `Everything is on. Next comes “${shown(word)}”, ${per(whole)}.`);
   }
 
   say(words) { this.says.textContent = words; }
@@ -510,7 +601,7 @@ class Living {
       this.reach(at < 0 ? name : `${name}.${at}`);
     };
     const moves = { ArrowUp: [l + 1, k], ArrowDown: [l - 1, k], ArrowLeft: [l, k - 1], ArrowRight: [l, k + 1], PageUp: [l + 5, k], PageDown: [l - 5, k], Home: [l, -1], End: [l, heads] };
-    if (event.key === 'Escape' && (this.off.size || this.waving)) { this.stop(); this.set([]); }
+    if (event.key === 'Escape' && (this.changed() || this.waving)) { this.stop(); this.set([], PLAIN); }
     else if (!inside) return;
     else if (moves[event.key]) to(...moves[event.key]);
     else if (event.key === 'Enter') this.press(this.at);
@@ -535,15 +626,15 @@ window.nlmLiving = {
       if (box?.querySelector('.nlm-living-asks input') && box.querySelector('.nlm-living-tells span')) {
         const kernel = new Kernel(box), told = JSON.parse(host.dataset.told), first = kernel.told();
         // Of a page that was loaded again, Python remembers only the last answer.
-        host.living = new Living(host, kernel, told, first.n ? await kernel.ask({ text: told.sentences[0], off: [] }) : first);
+        host.living = new Living(host, kernel, told, first.n ? await kernel.ask({ text: told.sentences[0], ...told }) : first);
       } else if (left) setTimeout(() => ready(left - 1), 50); // its parts come one after the other
     };
     ready(100);
   },
   // On a page: answers that were stored.
   async stored(host, load) {
-    const [sheets] = await Promise.all([load(host.dataset.states), styled]), told = JSON.parse(host.dataset.told);
-    host.living = new Living(host, new Stored(told.sentences, sheets), told, { sheet: sheets[0], next: sheets[0].next });
+    const [sheets] = await Promise.all([load(host.dataset.states), styled]), told = JSON.parse(host.dataset.told), stored = new Stored(told.sentences, sheets);
+    host.living = new Living(host, stored, told, { sheet: sheets[0], ...(await stored.ask({ ...PLAIN, ...told })) });
   },
 };
 

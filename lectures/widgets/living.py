@@ -1,16 +1,18 @@
 """The living model: one drawn language model whose parts a reader switches off while it reads a sentence.
 
     widgets.living(model, tokenizer, "The capital of France is")
+    widgets.living(model, tokenizer, "The capital of France is", window=4)                        keys off
+    widgets.living(model, tokenizer, "The teacher", directions={0: plural}, strength=1.0)         steering
 
 `living.js` draws and listens. It asks here what a switch does (`Machine`): a line of JSON in a hidden field there, one
-in a hidden place back. A page without Python has `stored` answers, one part off at a time.
+in a hidden place back. A page without Python has `stored` answers, one change at a time.
 """
 
 import base64
 import html
 import json
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from nlmcore.attention import window_mask
 from nlmcore.inspect import Part, Sizes, Switches, direct_logits, sizes
 
 __all__ = ["Living", "living"]
@@ -29,14 +32,41 @@ LONGEST = 24
 VIEWS = ("adds", "lens", "direct")
 SHOWN, LINES = 10, 700
 """How many next words an answer has, and how many lines from word to word are drawn: the strongest."""
+WINDOWS, REACH, STEP = (4, 8, 16), 3.0, 0.5
+"""The windows to choose from; how far a strength goes to either side, and in which steps."""
+EXPLAINED = {
+    "head": ("13_self_attention", "6. What the heads of a language model read"),
+    "network": ("15_transformer_language_model", "2. The two small parts: norm and feed-forward network"),
+    "layer": ("15_transformer_language_model", "1. A pathway to which every layer adds"),
+    "lens": ("15_transformer_language_model", "4. Reading the pathway"),
+    "direct": ("23_inside_a_real_model", "2. Who wrote the logit?"),
+}
+"""What explains a part, or a view of all of them: a lecture and its section."""
+
+Change = Callable[[Tensor, Tensor, float], Tensor]
+"""(vector at the last token, direction, strength) -> new vector"""
+
+
+def steered(x: Tensor, direction: Tensor, strength: float) -> Tensor:
+    return x + strength * direction
 
 
 class Machine:
     """One sentence in a model, and the messages about it. A part is "18.6", a head, or with the number after the last
     head, a network."""
 
-    def __init__(self, model: Any, tokenizer: Any, text: str) -> None:
+    def __init__(
+        self,
+        model: Any,
+        tokenizer: Any,
+        text: str,
+        directions: Mapping[int, Tensor],
+        change: Change = steered,
+        follow: Sequence[str] = (),
+    ) -> None:
         self.model, self.tokenizer = model, tokenizer
+        self.directions, self.change = directions, change
+        self.follow = [tokenizer.encode(word)[0] for word in follow]
         self.layers, self.heads = len(model.layers), model.config.n_heads
         self.begin(tokenizer.encode(text))
 
@@ -64,6 +94,7 @@ class Machine:
             "adds": [[round(float(x), 3) for x in row] for row in found.heads[..., -1]],
             "networks": [[round(float(x), 2) for x in row] for row in found.networks],
             "next": self.next(self.whole),
+            "follow": self.follow,
             "lens": self.lens(),
             "direct": self.direct(),
         }
@@ -101,13 +132,44 @@ class Machine:
         if "each" in message:
             alone = self.switches.each(message["each"])
             return told | {"each": self.tops(alone), "next": self.next(alone[-1])}
-        told["next"] = self.next(self.switches.off(map(self.part, message.get("off", []))))
+        told["next"] = self.next(self.changed(message))
         if "look" in message:
             layer, head = map(int, message["look"].split("."))
             told["weights"] = _bytes(self.switches.weights(layer)[head])
         if "lens" in message:
             told["lens"] = self.lens()
         return told
+
+    def changed(self, asked: Mapping[str, Any]) -> Tensor:
+        """Log-probabilities of the next token with what is asked for.
+
+        off: names of parts; window: how many tokens each token sees, itself included; kept: positions that all later
+        tokens see nevertheless; layer, strength: how much of the direction after this layer is added at the last token.
+        """
+        mask, steer, n = None, None, len(self.ids)
+        if asked.get("window"):
+            mask, kept = window_mask(n, asked["window"]), asked.get("kept", [])
+            mask[:, kept] = window_mask(n, None)[:, kept]
+        if asked.get("strength"):
+            steer = asked["layer"], lambda x: self.steer(x, self.directions[asked["layer"]], asked["strength"])
+        return self.switches.off(map(self.part, asked.get("off", [])), mask, steer)
+
+    def steer(self, x: Tensor, direction: Tensor, strength: float) -> Tensor:
+        """Raises ValueError, in words, if a change of your own raises or returns another shape."""
+        try:
+            return self.change(x[0, 0], direction, strength).reshape(x.shape)
+        except Exception as error:
+            raise ValueError(f"Your change raised {type(error).__name__}: {error}") from error
+
+    def alone(self, windows: Sequence[int]) -> Iterator[tuple[str, Tensor]]:
+        """For a page without Python: these windows, alone and with one more token, and every strength of a direction."""
+        n = len(self.ids)
+        for window in (w for w in windows if w < n):
+            for kept in ([], *([i] for i in range(n - window))):
+                yield f"w{window}{''.join(f'+{i}' for i in kept)}", self.changed({"window": window, "kept": kept})
+        for layer in self.directions:
+            for strength in np.arange(-REACH, REACH + STEP, STEP):
+                yield f"s{layer}:{strength:g}", self.changed({"layer": layer, "strength": float(strength)})
 
     def part(self, name: str) -> Part:
         layer, number = map(int, name.split("."))
@@ -117,8 +179,9 @@ class Machine:
         return str(self.tokenizer.decode([token])).replace("\n", "↵")
 
     def next(self, log_p: Tensor) -> list[list[Any]]:
-        """[token, its words, probability]: the likeliest now, and those that are likeliest with everything on."""
-        ids = dict.fromkeys([*log_p.topk(SHOWN).indices.tolist(), *self.whole.topk(3).indices.tolist()])
+        """[token, its words, probability]: the likeliest now, those that are likeliest with everything on, and those
+        that are followed."""
+        ids = dict.fromkeys([*log_p.topk(SHOWN).indices.tolist(), *self.whole.topk(3).indices.tolist(), *self.follow])
         return [[i, self.name(i), round(float(log_p[i].exp()), 4)] for i in ids]
 
     def tops(self, rows: Tensor) -> list[float]:
@@ -133,28 +196,13 @@ def _bytes(weights: Tensor) -> str:
     return base64.b64encode(np.rint(255 * values[..., lower[0], lower[1]]).astype(np.uint8).tobytes()).decode()
 
 
-@lru_cache(maxsize=16)
-def _stored(model: Any, tokenizer: Any, text: str) -> dict[str, Any]:
-    """A sheet with its answers for each part alone, and for each layer."""
-    machine = Machine(model, tokenizer, text)
-    words: dict[int, str] = {}
-    every: dict[str, list[list[float]]] = {}
-    for layer in range(machine.layers):
-        *parts, whole = map(machine.next, machine.switches.each(layer))
-        for name, found in [*((f"{layer}.{k}", part) for k, part in enumerate(parts)), (f"{layer}", whole)]:
-            words |= {i: word for i, word, _ in found}
-            every[name] = [[i, p] for i, _, p in found]
-    return {**machine.sheet(), "words": words, "every": every}
-
-
 class Living(ipywidgets.VBox):
     """The picture, the field in which the page asks, and the place where it is told."""
 
-    def __init__(self, model: Any, tokenizer: Any, sentences: Sequence[str], at: str, view: str) -> None:
-        self.model, self.tokenizer, self.sentences = model, tokenizer, list(sentences)
-        self.at, self.view = at, view
-        self.machine = Machine(model, tokenizer, self.sentences[0])
-        self.first = self.machine.sheet()
+    def __init__(self, machine: Machine, sentences: Sequence[str], opens: Mapping[str, Any]) -> None:
+        self.machine, self.sentences, self.opens = machine, list(sentences), dict(opens)
+        self.first = machine.sheet()
+        self.now = machine.next(machine.changed(opens))
         boot = (
             "if(!window.nlmLiving){const s=document.createElement('script');"
             "s.textContent=this.parentElement.querySelector('script').textContent;document.head.append(s)}"
@@ -163,7 +211,7 @@ class Living(ipywidgets.VBox):
         script = f'<script type="text/plain">{SCRIPT.read_text(encoding="utf-8")}</script>'  # it does not run by itself
         self.picture = ipywidgets.HTML(script + self.html(boot))
         self.asks = ipywidgets.Text(continuous_update=True)
-        self.tells = ipywidgets.HTML(_hidden({"n": 0, "sheet": self.first, "next": self.first["next"]}))
+        self.tells = ipywidgets.HTML(_hidden({"n": 0, "sheet": self.first, "next": self.now}))
         for part, name in ((self.asks, "nlm-living-asks"), (self.tells, "nlm-living-tells")):
             part.add_class(name)
             part.layout.display = "none"
@@ -186,11 +234,9 @@ class Living(ipywidgets.VBox):
 
         boot: what draws it in a notebook, as soon as its style is there. states: where a page has its stored answers.
         """
-        rows = "".join(
-            f"<tr><th>{html.escape(word)}</th><td>{p:.3f}</td></tr>" for _, word, p in self.first["next"][:5]
-        )
+        rows = "".join(f"<tr><th>{html.escape(word)}</th><td>{p:.3f}</td></tr>" for _, word, p in self.now[:5])
         place = f' data-states="{states}"' if states else ""
-        told = {"sentences": self.sentences, "at": self.at, "view": self.view}
+        told = {"sentences": self.sentences, "explained": EXPLAINED, **self.opens}
         style = f'<style onload="{html.escape(boot)}">{STYLE.read_text(encoding="utf-8")}</style>' if boot else ""
         return (
             f'{style}<div class="nlm-living"{place}'
@@ -198,9 +244,31 @@ class Living(ipywidgets.VBox):
             f"<table><caption>The next token, with its probability</caption>{rows}</table></div>"
         )
 
+    def _reading(self, text: str) -> Machine:
+        machine = copy(self.machine)
+        machine.begin(machine.tokenizer.encode(text))
+        return machine
+
+    def next(self, text: str = "", **asked: Any) -> dict[str, float]:
+        """The next words with their probabilities for a text, the first unless given, as in `Machine.changed`."""
+        machine = self._reading(text or self.sentences[0])
+        return {word: p for _, word, p in machine.next(machine.changed(asked))}
+
     def stored(self) -> list[dict[str, Any]]:
-        """For a page without Python: the sentences, each part of them off alone."""
-        return [_stored(self.model, self.tokenizer, text) for text in self.sentences]
+        """For a page without Python: the sentences, each with what every single change does."""
+        return [self._stored(text) for text in self.sentences]
+
+    def _stored(self, text: str) -> dict[str, Any]:
+        """A sheet with its answers for each part off, for each layer, and for each state of the other controls."""
+        machine = self._reading(text)
+        answers = dict(machine.alone(WINDOWS if self.opens["window"] else ()))
+        for layer in range(machine.layers):
+            names = [*(f"{layer}.{k}" for k in range(machine.heads + 1)), f"{layer}"]
+            answers |= zip(names, machine.switches.each(layer), strict=True)
+        found = {name: machine.next(log_p) for name, log_p in answers.items()}
+        words = {i: word for rows in found.values() for i, word, _ in rows}
+        every = {name: [[i, p] for i, _, p in rows] for name, rows in found.items()}
+        return {**machine.sheet(), "words": words, "every": every}
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         data = super()._repr_mimebundle_(**kwargs)
@@ -213,16 +281,39 @@ def _hidden(message: Mapping[str, Any]) -> str:
     return f"<span hidden>{html.escape(json.dumps(message, ensure_ascii=False), quote=False)}</span>"
 
 
-def living(model: Any, tokenizer: Any, *sentences: str, at: str = "", view: str = "adds") -> Living:
+def living(
+    model: Any,
+    tokenizer: Any,
+    *sentences: str,
+    at: str = "",
+    view: str = "adds",
+    window: int | None = None,
+    directions: Mapping[int, Tensor] | None = None,
+    layer: int | None = None,
+    strength: float = 0.0,
+    yours: Change = steered,
+    follow: Sequence[str] = (),
+) -> Living:
     """A decoder at work on a sentence: press a layer, a head or a network, and it is off.
 
     sentences: the first is shown, the others can be chosen, and any can be typed (2 to 24 tokens). at: the part that is
     looked at first, "23" for a layer or "23.4" for a head. view: what the picture shows first, how much each part "adds",
     what each layer would say ("lens", the logit lens), or what each part writes for the next word ("direct", direct logit
-    attribution). Raises ValueError if there is no sentence, or another view.
+    attribution). window: 4, 8 or 16; every token then sees only so many, itself included, until one that is further back
+    is pressed. directions: layer -> (d_model,), which can be added after that layer at the last token; layer and strength:
+    of the one that is added first. yours: a change of your own in place of `steered`. follow: words whose probabilities are
+    told. Raises ValueError if there is no sentence, or for another view, window or layer.
     """
     if not sentences:
         raise ValueError("living needs a sentence: living(model, tokenizer, 'The capital of France is')")
     if view not in VIEWS:
         raise ValueError(f"view must be one of {', '.join(map(repr, VIEWS))}, got {view!r}")
-    return Living(model, tokenizer, sentences, at, view)
+    if window not in (None, *WINDOWS):
+        raise ValueError(f"window must be one of {', '.join(map(str, WINDOWS))}, got {window!r}")
+    directions = directions or {}
+    layer = next(iter(directions), None) if layer is None else layer
+    if directions and layer not in directions:
+        raise ValueError(f"layer must be one of directions, {', '.join(map(str, directions))}, got {layer!r}")
+    machine = Machine(model, tokenizer, sentences[0], directions, yours, follow)
+    opens = {"at": at, "view": view, "window": window, "layer": layer, "strength": strength, "layers": [*directions]}
+    return Living(machine, sentences, opens)

@@ -3,6 +3,8 @@
     switches = Switches(model, tokens)
     switches.off({(18, 6), (21, None)})     log-probabilities of the next token without head 18.6 and network 21
     switches.off({(18, 6)})                 ... and with the network on again
+    switches.off([], mask=window_mask(n, 8))      ... and every token sees eight, itself included
+    switches.off([], steer=(0, lambda x: x + d))  ... and a direction is added after layer 0, at the last token
     switches.lens()                         log-probabilities read after 0, 1, … layers, with what is off now
 
 Off means that the part adds zero, by `patch`. The pathway after every layer is kept as it is *now*, so that a switch
@@ -10,19 +12,22 @@ computes only the layers from the lowest one that changed.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from typing import Any
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from nlmcore.attention import two_way
 from nlmcore.inspect.patching import Change, patch
 from nlmcore.inspect.recording import Place, capture, head, outputs
 
 Part = tuple[int, int | None]
 """(layer, head), or (layer, None): the feed-forward network of that layer."""
+Steer = tuple[int, Callable[[Tensor], Tensor]] | None
+"""(layer, change): what becomes of the pathway after this layer, at the last token, (batch, 1, d_model)."""
 
 
 def ablation(model: Any, parts: Iterable[Part]) -> dict[Any, Change]:
@@ -51,6 +56,8 @@ class Switches:
     @torch.no_grad()
     def __init__(self, model: Any, tokens: Int[Tensor, "1 time"]) -> None:
         self.model, self.parts = model, frozenset[Part]()
+        self.mask: Tensor | None = None
+        self.steer: Steer = None
         with ExitStack() as stack:
             places = [Place("layers.0", "input"), *(Place(f"layers.{i}") for i in range(len(model.layers)))]
             seen = [stack.enter_context(outputs(model, place)) for place in places]
@@ -59,14 +66,24 @@ class Switches:
         self.whole = tuple(self.depths)
 
     @torch.no_grad()
-    def off(self, parts: Iterable[Part]) -> Float[Tensor, " vocab"]:
-        """Exactly these parts are off from now on; log-probabilities of the next token."""
+    def off(
+        self, parts: Iterable[Part], mask: Bool[Tensor, "query key"] | None = None, steer: Steer = None
+    ) -> Float[Tensor, " vocab"]:
+        """Exactly these parts are off from now on; log-probabilities of the next token.
+
+        mask: True = may attend, in all layers; None: to itself and all earlier tokens.
+        """
         wanted = frozenset(parts)
-        if changed := wanted ^ self.parts:
-            first = min(layer for layer, _ in changed)
+        changed = [layer for layer, _ in wanted ^ self.parts]
+        if steer is not self.steer:
+            changed += [one[0] for one in (steer, self.steer) if one]
+        if mask is not self.mask and (mask is None or self.mask is None or not torch.equal(mask, self.mask)):
+            changed.append(0)
+        if changed:
+            first = min(changed)
             above = ablation(self.model, {part for part in wanted if part[0] >= first})
-            self.depths[first + 1 :] = self._from(first, self.depths[first], above)
-            self.parts = wanted
+            self.depths[first + 1 :] = self._from(first, self.depths[first], above, mask, steer)
+            self.parts, self.mask, self.steer = wanted, mask, steer
         return self._next(self.depths[-1])[0]
 
     @torch.no_grad()
@@ -91,7 +108,7 @@ class Switches:
     def weights(self, layer: int) -> Float[Tensor, "head query key"]:
         """Where the heads of a layer look now, with what is off below."""
         with capture(self.model) as tape:
-            self.model.layers[layer](self.depths[layer])
+            _through(self.model.layers[layer], self.depths[layer], self.mask)
         return tape[f"layers.{layer}.attention"][0]
 
     @torch.no_grad()
@@ -99,13 +116,26 @@ class Switches:
         """The logit lens (nostalgebraist 2020): the pathway after 0, 1, … layers, read as if it were the last."""
         return torch.cat([self._next(x, slice(None)) for x in self.depths])
 
-    def _from(self, first: int, x: Tensor, changes: dict[Any, Change]) -> list[Tensor]:
+    def _from(
+        self, first: int, x: Tensor, changes: dict[Any, Change], mask: Tensor | None = None, steer: Steer = None
+    ) -> list[Tensor]:
         found = []
         with patch(self.model, changes):
-            for layer in self.model.layers[first:]:
-                x, _ = layer(x)
+            for i, layer in enumerate(self.model.layers[first:], first):
+                x = _through(layer, x, mask)
+                if steer and steer[0] == i:
+                    x = torch.cat([x[:, :-1], steer[1](x[:, -1:])], dim=1)
                 found.append(x)
         return found
 
     def _next(self, x: Tensor, position: int | slice = -1) -> Tensor:
         return self.model.output(self.model.final_norm(x[:, position])).log_softmax(-1)  # type: ignore[no-any-return]
+
+
+def _through(layer: Any, x: Tensor, mask: Tensor | None) -> Tensor:
+    """What a layer makes of the pathway, with a mask instead of its causal one."""
+    if mask is None:
+        x, _ = layer(x)
+        return x
+    y = two_way(layer.attention)(layer.residual_attention(x), mask=mask[None, None])
+    return layer.transform(layer.residual_attention(x, y))  # type: ignore[no-any-return]

@@ -1,6 +1,6 @@
-"""Widgets that run the model at every key press: lens with ranks, shares of heads, patching, steering."""
+"""Widgets that run the model at every key press: lens with ranks, shares of heads and patching."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -8,17 +8,14 @@ import torch
 from torch import Tensor
 
 from lectures.show import (
-    Axis, Canvas, Live, Plot, bar_list_svg, beside, choice, choose_or_type, field, live, menu, said, slider, stops,
+    Axis, Canvas, Live, Plot, bar_list_svg, beside, choice, choose_or_type, field, live, menu, said, slider,
 )  # fmt: skip
 from lectures.show.plot import Look
 from lectures.show.svg import ORANGE
 from lectures.widgets.inside_a_real_model.reading import Inside, Read, grid_svg, next_words_svg
 from nlmcore.inspect import direct_logits
 
-__all__ = ["lens_of_ranks", "parts_of", "patch_player", "share_player", "steering_player"]
-
-Change = Callable[[Tensor, Tensor, float], Tensor]
-"""(activation at the last token, direction, strength) -> new activation"""
+__all__ = ["lens_of_ranks", "parts_of", "patch_player", "share_player"]
 
 
 def _sentence(sentences: Sequence[str]) -> dict[str, Any]:
@@ -219,46 +216,3 @@ def _activation(inside: Inside, read: Read, place: str) -> Tensor:
     if part == "attention":
         return y[0]
     return (read.depths[int(layer) + 1] - x[0] - y[0]).detach()
-
-
-# --- steer ---------------------------------------------------------------------------------------
-
-
-def steered(x: Tensor, direction: Tensor, strength: float) -> Tensor:
-    return x + strength * direction
-
-
-def steering_player(
-    inside: Inside,
-    directions: Mapping[int, Tensor],
-    sentences: Sequence[str],
-    *,
-    change: Change = steered,
-    yours: Any = None,
-) -> Live:
-    """A direction, added to the pathway at the last token after one layer; the next words before and after.
-
-    directions: layer -> (d_model,). change: what happens to the activation; swap in your own with `yours`.
-    """
-
-    def draw(change: Change, sentence: str, typed: str, layer: int, strength: float) -> str:
-        read = inside.read(typed or sentence)
-        x = read.depths[layer + 1].clone()
-        x[-1] = change(x[-1], directions[layer], strength)
-        after = inside.changed(read, layer, {f"layers.{layer}": x}) if layer < inside.layers else read.log_p
-        picture = next_words_svg(
-            inside, read.log_p, after, title=f"{typed or sentence} …", names=("as it is", f"{strength:+z.1f} d")
-        )
-        ids = [inside.first_id(word) for word in ("is", "are")]
-        odds = [float(log_p[ids[1]] - log_p[ids[0]]) for log_p in (read.log_p, after)]
-        return picture + said(f"log P(are) − log P(is): {odds[0]:+z.2f}, steered {odds[1]:+z.2f}")
-
-    return live(
-        draw,
-        change,
-        yours=yours,
-        rows=[["sentence", "typed"], ["layer", "strength"]],
-        **_sentence(sentences),
-        layer=stops(list(directions), list(directions)[len(directions) // 2], "after layer"),
-        strength=slider(0.0, -3.0, 3.0, 0.5, "strength"),
-    )

@@ -5,12 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from autograder.site import publish, tried
 from autograder.site.drawn import Gathered
+from autograder.site.prose import slug
 from autograder.site.sheet import LIVE
 from lectures import widgets
 from lectures.trained import checkpoint
+from lectures.widgets.living import EXPLAINED
 from tests.autograder.site.browsing import across, contrast, unfold, violations
 from tests.autograder.site.conftest import ROOT
 from tests.lab import PATIENCE, expect
@@ -25,8 +28,25 @@ def model() -> widgets.Living:
 
 
 @pytest.fixture(scope="module")
+def changed(model: widgets.Living) -> widgets.Living:
+    """Seen through a window, with a direction to add."""
+    network, tokenizer = model.machine.model, model.machine.tokenizer
+    pushes = 9 * torch.randn(2, network.config.d_model, generator=torch.Generator().manual_seed(0))
+    return widgets.living(network, tokenizer, "ROMEO. My lord", window=8, directions={0: pushes[0], 2: pushes[1]})
+
+
+@pytest.fixture(scope="module")
 def site(model: widgets.Living, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out, gathered = tmp_path_factory.mktemp("living"), Gathered()
+    return built(model, tmp_path_factory.mktemp("living"))
+
+
+@pytest.fixture(scope="module")
+def other(changed: widgets.Living, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built(changed, tmp_path_factory.mktemp("changed"))
+
+
+def built(model: widgets.Living, out: Path) -> Path:
+    gathered = Gathered()
     made = {"a": gathered.html_of(model)}
     cells = [
         {"cell_type": "markdown", "source": "# A model\n\nIt can be pressed.", "metadata": {}},
@@ -140,3 +160,56 @@ def test_what_the_parts_write_adds_up_and_is_read_aloud(page: Any, model: widget
     cell.focus()
     value = f"{shares[2][3]:+.2f}".replace("-", "−")
     expect(cell).to_have_attribute("aria-label", re.compile(f"Head 2.3 writes {re.escape(value)} to the logit"))
+
+
+def test_a_part_leads_to_the_section_that_explains_it(page: Any) -> None:
+    leads = page.locator(".nlm-living .reads a")
+    page.locator(".board [data-part='2.3']").focus()
+    for key, kind in (("", "head"), ("End", "network"), ("Home", "layer")):
+        page.keyboard.press(key or "Shift")
+        lecture, section = EXPLAINED[kind]
+        expect(leads).to_have_attribute("href", f"{lecture}.html#{slug(section, set())}")
+    page.get_by_label("What the picture shows").select_option("lens")
+    expect(leads).to_have_attribute("href", re.compile(EXPLAINED["lens"][0]))
+
+
+def test_a_window_a_direction_and_a_part_are_changed_one_at_a_time(
+    other: Path, opened: Any, changed: widgets.Living
+) -> None:
+    sheet, page = changed.stored()[0], opened(other / "small.html", width=390, height=844)
+    (top, word, p), last = sheet["next"][0], len("ROMEO. My lord") - 1
+
+    def told(name: str) -> str:
+        now = next(q for i, q in sheet["every"][name] if i == top)
+        return f"“{word.strip() or '␣'}” from {p:.3f} to {'below 0.001' if now < 0.0005 else f'{now:.3f}'}"
+
+    says(page, f"Through a window of 8 tokens: {told('w8')}")
+    expect(page.locator(".token.shut")).to_have_count(last + 1 - 8)
+    let_in = page.locator(".tokens button").first
+    let_in.focus()
+    page.keyboard.press("Enter")
+    says(page, f"Through a window of 8 tokens and “R”: {told('w8+0')}")
+    expect(let_in).to_be_focused()
+    expect(let_in).to_have_attribute("aria-pressed", "true")
+    lines = page.locator(".wefts path").evaluate_all(
+        "all => all.filter(one => !one.classList.contains('off')).map(one => [one.from, one.to])"
+    )
+    assert all(i - j < 8 or j == 0 for j, i in lines)
+    assert any(i - j >= 8 for j, i in lines)
+    assert not violations(page)
+    assert not across(page)
+    page.get_by_label("strength").focus()
+    page.keyboard.press("ArrowRight")
+    says(page, f"With +0.50 times the direction after layer 0: {told('s0:0.5')}")
+    expect(page.locator(".token.shut")).to_have_count(0)
+    page.get_by_label("Direction after layer").select_option("2")
+    ball = page.locator(".knob circle")
+    box = ball.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] - 300, box["y"], steps=3)
+    page.mouse.up()
+    says(page, f"With −3.00 times the direction after layer 2: {told('s2:-3')}")
+    page.locator(".strip [data-part='2.1']").click()
+    says(page, f"Without head 2.1: {told('2.1')}")
+    expect(page.get_by_label("strength")).to_have_value("0")

@@ -83,14 +83,6 @@ def test_the_long_text_shows_its_stored_map(inside: widgets.Inside) -> None:
     assert "too long to be computed" in said(play)
 
 
-def test_steering_does_nothing_at_strength_zero_and_yours_is_compared(inside: widgets.Inside) -> None:
-    directions = {5: torch.ones(576), 20: torch.ones(576)}
-    play = widgets.steering_player(inside, directions, ["The teacher"], yours=lambda x, d, s: x)
-    assert "yours draws the same picture" in play.picture.value
-    play.controls["strength"].value = 3.0
-    assert "yours draws a different picture" in play.picture.value
-
-
 def test_stored_maps_tell_what_was_measured() -> None:
     facts = stored("head_map")
     play = widgets.head_map_player(facts)

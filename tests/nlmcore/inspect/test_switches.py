@@ -5,7 +5,9 @@ import random
 import pytest
 import torch
 
+from nlmcore.attention import window_mask
 from nlmcore.inspect import Part, Switches, ablation, capture, head, outputs, patch, sizes
+from nlmcore.positions import NoPositions
 from nlmcore.transformer import TransformerLM
 from tests.nlmcore.inspect.test_patching import LLAMA
 from tests.transformer_grid import TOKENS, config_of, lively
@@ -64,6 +66,32 @@ def test_heads_look_elsewhere_when_something_below_is_off(model: TransformerLM) 
     assert torch.allclose(switches.weights(1), tape["layers.1.attention"][0])
     with pytest.raises(ValueError, match="a head in"):
         switches.off({(1, 99)})
+
+
+@torch.no_grad()
+def test_through_a_mask_only_what_it_allows_is_read(model: TransformerLM) -> None:
+    n = TEXT.shape[1]
+    switches, whole = Switches(model, TEXT), on_the_whole(model, set())
+    assert torch.allclose(switches.off([], window_mask(n, None)), whole, atol=1e-9)
+    told = switches.off([], window_mask(n, 1))
+    assert not torch.allclose(told, whole, atol=1e-3)
+    if model.config.positions is NoPositions:  # rotations cancel where a token reads itself only
+        assert torch.allclose(told, Switches(model, TEXT[:, -1:]).off([]), atol=1e-9)
+    assert torch.allclose(switches.weights(1), torch.eye(n, dtype=told.dtype).expand(model.config.n_heads, n, n))
+    assert torch.allclose(switches.off({(1, 0)}), on_the_whole(model, {(1, 0)}), atol=1e-9), "the mask is gone"
+
+
+@torch.no_grad()
+def test_a_direction_is_added_at_the_last_token(model: TransformerLM) -> None:
+    switches, push = (
+        Switches(model, TEXT),
+        torch.randn(model.config.d_model, generator=torch.Generator().manual_seed(1)),
+    )
+    for off in (set[Part](), {(0, 0), (2, None)}):
+        with patch(model, {"layers.1": lambda x: x + push}, -1):
+            wanted = on_the_whole(model, off)
+        assert torch.allclose(switches.off(off, steer=(1, lambda x: x + push)), wanted, atol=1e-9)
+    assert torch.allclose(switches.off([]), on_the_whole(model, set()), atol=1e-9)
 
 
 def test_the_lens_ends_in_what_the_model_says_with_what_is_off(model: TransformerLM) -> None:
