@@ -126,6 +126,12 @@ def test_the_backward_direction_reads_from_the_end(name: str) -> None:
     assert_close(parts(last)[0][:, 1], parts(state)[0], "last state")
 
 
+@pytest.mark.parametrize("name", CELLS)
+def test_no_state_is_a_state_of_zeros(name: str) -> None:
+    network, x = Recurrent(name, INPUT, HIDDEN), torch.randn(BATCH, TIME, INPUT)
+    assert torch.equal(network(x)[0], network(x, network.zero_state(BATCH))[0])
+
+
 def test_replacing_a_cell_works() -> None:
     network = Recurrent("gru", INPUT, HIDDEN)
     other = CELLS["lstm"](INPUT, HIDDEN)
