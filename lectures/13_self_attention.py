@@ -465,8 +465,8 @@ print("same from just eight tokens:", torch.allclose(logits[:, :8], beginning, a
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Leaks
 #
-# **What if you forget the mask?** Nobody can predict random digits. A uniform guess costs $\ln 10$ = 2.30<!--[[math.log(10):.2f]]--> per digit, and no model can do
-# better. We train one layer of self-attention twice, with the causal mask and without it. The texts are random digits, new ones at every
+# **What if you forget the mask?** Nobody can predict random digits. A uniform guess costs $\ln 10$ = 2.30<!--[[math.log(10):.2f]]--> per digit, and no model can do better on average unless
+# it sees the digit. We train one layer of self-attention twice, with the causal mask and without it. The texts are random digits, new ones at every
 # step, and at each of 16 positions the model must predict the next digit.
 
 
@@ -536,7 +536,7 @@ show.predict(
 # - With the mask the loss is 2.30<!--[[with_mask[-1]:.2f]]-->, which is chance level, as it must be. Without it the loss is 0.15<!--[[without[-1]:.2f]]-->, because the model has learned to read the digit
 #   to the right of each position.
 # - One guess in 16 digits costs $\ln(10)/16$ = 0.144<!--[[math.log(10) / 16:.3f]]--> per digit on average.
-# - On real text nobody knows the lowest possible loss. You would still notice a forgotten mask, but a leak at a few positions may only make
+# - On real text nobody knows the lowest possible loss. You would still notice a forgotten mask, because the loss falls close to 0. But a leak at a few positions may only make
 #   the curve look a little too good.
 # </details>
 #
@@ -571,7 +571,7 @@ show.predict(
     "Give the leaky model the start of a text, and ask for the next digit. What is its loss?",
     choices={"0.15": 0.15, "2.30": 2.3, "more than 5": 7.5},
     answer=sum(honest["without"]) / len(honest["without"]),
-    why="There is no digit to its right that it could copy, and it is far too confident.",
+    why="At the end of the text there is no next digit to copy. The model guesses, and is far too confident.",
     reveals=at_the_end,
 )
 
@@ -583,8 +583,8 @@ show.predict(
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **A test for leaks** needs neither training nor data. Change *one* token, and see at which positions the output changes. Every causal model
-# in this course must pass it.
+# **A test for leaks** needs neither training nor data. Change *one* token, and see at which positions the output changes. No output at an earlier position may change. Every causal model
+# in this course must pass this test.
 
 # %% slideshow={"slide_type": "fragment"}
 text = digits[:1]
@@ -634,7 +634,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # Without the mask the output at position 7 changes most<!--[[? moved[1, 8].argmax() == 7]]-->, because it copies the digit at position 8. With the mask
-# no earlier output changes, whichever digit you replace<!--[[? not moved[0].tril(-1).any()]]-->. The model without it passes this test only if you
+# no earlier output changes, whichever digit you replace<!--[[? not moved[0].tril(-1).any()]]-->. The model without the mask passes the test only if you
 # change position 0, which has no earlier positions<!--[[? all((moved[1, t, :t] > 1e-4).any() for t in range(1, 16))]]-->.
 # </details>
 
@@ -668,7 +668,7 @@ show.predict(
 # > **What goes wrong.** *Rows of $-\infty$*: a padded position on the left has nothing to read, and softmax makes its row NaN (*not a
 # > number*). Through the gradients one NaN spreads to the network's weights. Our `masked_softmax` fills such a row with zeros.
 # > **Polarity of a mask**: for us, and for PyTorch's `scaled_dot_product_attention`, `True` means *may attend*; for
-# > `key_padding_mask` of PyTorch's `MultiheadAttention` it means *ignore*. If you pass a mask of one kind where the other is expected,
+# > `key_padding_mask` of PyTorch's `MultiheadAttention` it means *ignore*. If you pass a padding mask of one kind where the other is expected,
 # > the model reads only padding.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -677,7 +677,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. What the heads of a language model read
 #
-# We return to SmolLM2, with its causal mask and its 30 layers of 9 heads.
+# We return to SmolLM2, with its causal mask and its 30 layers of 9 heads. It reads the sentence of section 3, *When she tried to print her tickets* …
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 with torch.no_grad(), capture(writer) as tape:
@@ -727,14 +727,14 @@ show.predict(
 # - On average the first token gets 0.58<!--[[on_first.mean():.2f]]--> of the weight, where a uniform share would be 0.14<!--[[(1 / torch.arange(2, n + 1)).mean():.2f]]-->. Two thirds<!--[[? abs((on_first.mean(-1) > 0.5).float().mean() - 2 / 3) < 0.02]]--> of the heads
 #   give it more than half. This is an **attention sink** (Xiao et al. 2024).
 # - Its value vector is short, a quarter (0.26<!--[[ratio.median():.2f]]-->) of the usual length. Does reading it add little, as with `[CLS]` in [lecture 12](12_attention.ipynb)? No. Its
-#   weight is so large that it adds 0.86<!--[[contributed:.2f]]--> times as much as all other tokens together (weight times value, median of the lengths).
+#   weight is so large that it adds 0.86<!--[[contributed:.2f]]--> times as much as all other tokens together (weight times value, median ratio of the lengths).
 # - Layer 16, head 0 reads the previous token<!--[[? divmod(best, 9) == (16, 0)]]-->, with a weight of 0.75<!--[[before.max():.2f]]--> on average.
 # - In "one two three four one two three", the final "three" reads "four" in layer 8, head 2, with a weight of 0.66<!--[[continued[3]:.2f]]-->. "Four" is
 #   the word that followed "three" *the first time*. Heads that do so in any repeated text are called **induction heads** (Olsson et al. 2022). One example does
 #   not make this head an induction head; [lecture 23](23_inside_a_real_model.ipynb) runs the test.
 # </details>
 #
-# The picture below is the model itself. Hover over one of its heads, and lines show what each token reads. None leads to a later token.
+# The picture below shows what this model computes. Hover over one of its heads, and lines show what each token reads. None leads to a later token.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "subslide"}
 widgets.living(

@@ -144,7 +144,7 @@ widgets.shuffle_playground(
 #
 # - Without positions the stripes move with their words and do not change; nor does the mean.
 # - With a causal mask the stripes and the mean change, even without positions. The second word sees two words and the fourth sees four, so the order
-#   matters. The mask *breaks the symmetry*. The next cell shows how it lets a model count.
+#   matters. The mask *breaks the symmetry*. The next cell shows how it lets a model count positions.
 # - With **sinusoids** added, with or without the mask, they change as well. Sinusoids are vectors of sines and cosines that give each position its own pattern
 #   (section 2).
 # </details>
@@ -423,7 +423,7 @@ show.predict(
 #
 # | | effect on a score $q \cdot k$ | learned |
 # |---|---|---|
-# | **Shaw et al.** (2018) | adds $q \cdot a_\delta$, with one vector $a_\delta$ per (clipped) distance; adds other vectors to the values | the vectors |
+# | **Shaw et al.** (2018) | adds $q \cdot a_\delta$, with one vector $a_\delta$ per distance (beyond a limit the distance is *clipped*, so all longer ones share a vector); adds other vectors to the values | the vectors |
 # | **Transformer-XL** (Dai et al. 2019) | adds $q \cdot r_\delta + u \cdot k + v \cdot r_\delta$, with $r_\delta = \mathrm{PE}(\delta)\,W_R$ | $W_R$, $u$, $v$ |
 # | **T5's buckets** (Raffel et al. 2020) | adds one value per head and *bucket* of distances; buckets widen with distance | the values |
 # | **rotary positions** (Su et al. 2021) | rotates query and key by their positions, like clock hands | nothing |
@@ -479,12 +479,12 @@ show.predict(
     "A query is at position 6 and a key at position 4. You let them swap their positions, so the query is at 4 and the key at 6. What happens to their score?",
     choices=outcomes,
     answer=outcomes[not math.isclose(before_the_move, swapped, abs_tol=1e-4)],
-    why="The angle between the two vectors changes, because the key now rotates further than the query. Then move both by one, to 7 and 5:",
+    why="The angle between the two vectors changes, because the key now rotates further than the query. Now go back to 6 and 4, and move both by one, to 7 and 5:",
     reveals=widgets.rotary_playground(rotary, query, key),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# Rotations keep lengths, so the dot product depends only on the angle *between* the two vectors:
+# Rotations keep lengths, so the dot product depends only on the angle *between* the two vectors, and through it on $n - m = -\delta$:
 #
 # $$(q R_m) \cdot (k R_n) = q \cdot (k R_{n-m}).$$
 #
@@ -548,7 +548,7 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Side by side.** The panels show how much each method adds to a score (for rotary, the resulting score) as a function of the key's
-# distance. T5's values are *real*; one of our number translators learned them from texts of up to 20 words. The vectors of Shaw's panel
+# distance. T5's values are *learned*: they are from a translator of section 6, which was trained on texts of up to 20 words. The vectors of Shaw's panel
 # are random. The rotary panel has one random query and key, and one query and key whose entries are all 1. (Transformer-XL's sinusoids
 # of the distance produce waves like those of rotary positions.)
 
@@ -610,8 +610,8 @@ show.predict(
 #
 # - *Which methods can tell 30 words back from 40?* ALiBi always can, and rotary positions can in general. T5 can if a bucket ends in between. Shaw's vectors
 #   cannot<!--[[? told_apart["Shaw et al."] == 0]]-->, because here all distances beyond 16 share one vector.
-# - *Which can tell ahead from behind?* T5 and Shaw can<!--[[? not any(torch.equal(of, of.flip(-1)) for of in (t5, clipped))]]-->, because they have separate values for the two directions. Rotary positions can, through
-#   their sines. ALiBi cannot<!--[[? torch.equal(penalty, penalty.flip(-1))]]-->; it is made for causal models, which only look back.
+# - *Which can tell ahead from behind?* T5 and Shaw can<!--[[? not any(torch.equal(of, of.flip(-1)) for of in (t5, clipped))]]-->, because they have separate values for the two directions. Rotary positions can in general,
+#   as the swap of positions showed. ALiBi cannot<!--[[? torch.equal(penalty, penalty.flip(-1))]]-->; it is made for causal models, which only look back.
 # - ALiBi pulls every head towards near words, each at its own rate. With rotary positions the waves fall off with distance if all entries are 1; for
 #   random vectors they show no order.
 # - T5's learned values are large up to a distance of about 20 words and small beyond<!--[[? near > 2.5 * far]]-->. The translator was trained on up to 20 words, so the
@@ -767,11 +767,11 @@ most_late = max(row[at]["exact"] for row in transformers.values() for at in ("24
 # ## 7. Thirteen ways, measured
 #
 # Wang et al. (2021) trained BERT with thirteen choices of positional encodings: none, three absolute kinds, three relative ones, and six
-# pairs of the two. They compared them on GLUE, a set of tasks on sentences. "Learnable sinusoids" are sinusoids with learned
+# combinations of an absolute and a relative kind. They compared them on GLUE, a set of tasks on sentences. "Learnable sinusoids" are sinusoids with learned
 # frequencies; relative sinusoids add $q \cdot \mathrm{PE}(\delta)$ to the score (Wei et al. 2019). We ran all thirteen on the hidden letter of
 # section 3, with five seeds.
 #
-# > **Ask yourself.** Six rows combine two kinds. In how many of the six is the pair's mean on GLUE higher than those of both kinds by themselves?
+# > **Ask yourself.** Six rows combine two kinds. In how many of the six is the pair's mean on GLUE higher than the mean of either kind alone?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 told = stored("positions")["letters"]
@@ -816,16 +816,16 @@ HTML(
 #
 # - This happens in one<!--[[words(sum(of > 0 for of in gain.values()))]]--> of the six, *learned + relative learnable sinusoids*. It has the highest mean of all, 82.5<!--[[max(mean for mean, _ in theirs.values())]]-->. In the other five the mean of the pair is below that of its better kind.
 # - In both tables "none" is last<!--[[? min(rows, key=lambda name: rows[name].mean()) == min(theirs, key=theirs.get) == "none"]]-->. The best rows differ. Our best three are those with *learned relative* vectors<!--[[? all(name.endswith(("relative: learned", "relative learned")) for name in best_three)]]-->, and among these
-#   three the seeds overlap<!--[[? max(rows[name].min() for name in best_three) < min(rows[name].max() for name in best_three)]]-->.
-# - Learned absolute positions are among the best on GLUE (82.2<!--[[theirs["absolute: learned"][0]]]-->). Here they are only 1.0<!--[[(rows["absolute: learned"] - rows["none"]).mean():.1f]]--> ± 1.4<!--[[2.776 * (rows["absolute: learned"] - rows["none"]).std() / math.sqrt(5):.1f]]--> points ahead of "none", so five seeds cannot tell the two apart.
-# - **After six times as many steps they can.** With learned absolute positions the encoder then predicts 31<!--[[later["absolute: learned"].mean():.0f]]--> % of the letters, with "none" still 18<!--[[later["none"].mean():.0f]]--> % (`python -m lectures.recipes positions_longer`, three seeds, the same learning rate).
-# - **The order stays.** Between 250 and 1,500 steps the rank correlation of the twelve is 0.96<!--[[order["after 250 steps"]["rho"]:.2f]]-->. Between our 1,500 steps and GLUE it is 0.03<!--[[order["on GLUE"]["rho"]:.2f]]--> (95 % interval −0.61<!--[[order["on GLUE"]["low"]:.2f]]--> to 0.67<!--[[order["on GLUE"]["high"]:.2f]]-->), so twelve rows say nothing about GLUE.
+#   three the ranges over the seeds overlap<!--[[? max(rows[name].min() for name in best_three) < min(rows[name].max() for name in best_three)]]-->.
+# - Learned absolute positions are among the best on GLUE (82.2<!--[[theirs["absolute: learned"][0]]]-->). Here they are only 1.0<!--[[(rows["absolute: learned"] - rows["none"]).mean():.1f]]--> ± 1.4<!--[[2.776 * (rows["absolute: learned"] - rows["none"]).std() / math.sqrt(5):.1f]]--> points ahead of "none" (mean difference with its 95 % interval), so five seeds cannot tell the two apart.
+# - **After six times as many steps the two differ.** With learned absolute positions the encoder then predicts 31<!--[[later["absolute: learned"].mean():.0f]]--> % of the letters, with "none" still 18<!--[[later["none"].mean():.0f]]--> % (`python -m lectures.recipes positions_longer`, three seeds, the same learning rate).
+# - **The order stays.** A *rank correlation* is 1 if two orders are the same, and near 0 if they are unrelated. Between 250 and 1,500 steps that of the twelve ways (all but "none") is 0.96<!--[[order["after 250 steps"]["rho"]:.2f]]-->. Between our 1,500 steps and GLUE it is 0.03<!--[[order["on GLUE"]["rho"]:.2f]]--> (95 % interval −0.61<!--[[order["on GLUE"]["low"]:.2f]]--> to 0.67<!--[[order["on GLUE"]["high"]:.2f]]-->), so twelve rows are too few to tell whether the two orders are related.
 # </details>
 #
-# The best encoding of one table is not the best of the other. Six times the training hardly changes ours. The tables also differ in task, data and model, and we do not know which of these decides.
+# The best encoding of one table is not the best of the other. Six times the training hardly changes the order of our table. The tables also differ in task, data and model, and we do not know which of these decides.
 #
 # **Attention without a mask knows no order.** You can add a vector per position, or let every score depend on the distance. In both tables each of
-# the twelve ways has a higher mean than none, but the best way differs. An encoding that works within the trained length can fail just beyond it, so test that.
+# the twelve ways has a higher mean than "none", but the best way differs. An encoding that works within the trained length can fail just beyond it, so test that.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *6 minutes. Ask first which differences are larger than the spread of the seeds; only then look at the order. Their table also has

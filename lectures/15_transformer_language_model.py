@@ -387,9 +387,9 @@ show.predict(
 #
 # - *Paris* becomes the likeliest word only after all 30<!--[[first_right]]--> layers. It enters the top hundred of 49,152<!--[[len(early[0]):,]]--> tokens after 25 layers<!--[[? ranks[25] <= 100 < ranks[24]]]-->.
 # - At the position of *is* the layers add very different amounts. The first one adds a vector 14<!--[[adds[0]:.0f]]--> times as large as its input, the middle ones about a quarter<!--[[? 0.1 < sorted(adds[10:20])[5] < 0.4]]--> as large, and the last one 0.62<!--[[adds[-1]:.2f]]--> times as large.
-# - Wang's slides show *I think therefore I* → *am*. Our SmolLM2, which is the Instruct variant in 4 bits, ends with *will*; *am* is its second guess<!--[[? therefore == [" will", " am"]]]-->.
-# - Our GPT has four layers. After *or not* it expects a comma, and the lens reads the comma already after one layer<!--[[? comma == [","] * 4]]-->.
-# - The lens uses a norm and a matrix that were trained for the *last* layer. So a senseless early row does not show that the answer is missing.
+# - The slides of Wang (see the sources) show *I think therefore I* → *am*. Our SmolLM2, which is the Instruct variant in 4 bits, ends with *will*; *am* is its second guess<!--[[? therefore == [" will", " am"]]]-->.
+# - The GPT of section 1, which reads subwords, has four layers. After *To be, or not* it expects a comma, and the lens already reads the comma after one layer<!--[[? comma == [","] * 4]]-->.
+# - The lens uses a norm and a matrix that were trained for the *last* layer. So a meaningless reading of an early layer does not show that the answer is missing.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -398,7 +398,7 @@ show.predict(
 #
 # $$\text{score} = \frac{u \odot g}{s} \cdot \Big( x_0 + \sum_\ell A_\ell + \sum_\ell F_\ell \Big),$$
 #
-# and each sublayer contributes its own term. (The score is relative to the mean over all words; softmax ignores such a constant.)
+# where $x_0$ is the embedding, and $A_\ell$ and $F_\ell$ are the vectors that the sublayers of layer $\ell$ add. So each sublayer contributes its own term. (The score is relative to the mean over all words; softmax ignores such a constant.)
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -447,7 +447,7 @@ widgets.added_player(
 # - For *Paris*, attention adds 9.8<!--[[by_attention.sum():.1f]]--> to the score and the feed-forward networks add 9.4<!--[[by_networks.sum():.1f]]-->. Most of the sum comes from the last third of the layers<!--[[? by_layers[20:].sum() > 0.6 * by_layers.sum()]]-->. The attention of layer 23
 #   adds most, 3.4<!--[[by_attention[23]:.1f]]--><!--[[? int(torch.cat([by_attention, by_networks]).argmax()) == 23]]-->. (Layers count from 0, so layer 29 is the last one.)
 # - For *of* it is different. The feed-forward networks add 21.5<!--[[of_networks.sum():.1f]]-->, and attention lowers the score by 4.3<!--[[-of_attention.sum():.1f]]-->.
-# - Also for *Paris* some sublayers *lower* the score<!--[[? (by_attention < 0).any() and (by_networks < 0).any()]]-->.
+# - Even for *Paris* some sublayers *lower* the score<!--[[? (by_attention < 0).any() and (by_networks < 0).any()]]-->.
 # - The sum tells which sublayers wrote the score, not which ones found the answer. An early layer may have moved the information to a
 #   position where a late layer turns it into a word. Only an intervention can show that (ablation, [lecture 13](13_self_attention.ipynb)).
 # </details>
@@ -639,7 +639,7 @@ HTML(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. Train it
 #
-# Here is all that training needs: a batch of random passages, the loss at all positions in parallel, and a step of AdamW.
+# Here is all that training needs: a batch of random passages, the loss at all positions in parallel, and a step of AdamW. Gradients are clipped, and the rate has a warm-up and then falls ([lecture 5](05_training_well.ipynb)).
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 plays = torch.tensor(
@@ -724,7 +724,7 @@ show.predict(
 # ## 7. In parallel, and step by step
 #
 # In *training*, all positions of a text are computed in parallel, because within a layer no position waits for another. The
-# longest chain of operations that must wait for each other has $L$ blocks, however long the text is. In a recurrent network it has at least
+# longest chain of operations, each of which must wait for the one before, has $L$ blocks, however long the text is. In a recurrent network it has at least
 # $n$ steps. In this respect a Transformer is closer to a convolutional network than to a recurrent one (McAllester).
 #
 # In *generation*, each token depends on the previous one, so $n$ tokens take $n$ steps. But must each step read the whole text again?
@@ -783,7 +783,7 @@ show.predict(
     f"SmolLM2 has read {longest} tokens and writes the next one. How many times as many multiplications does it need without the cache as with it?",
     choices={"about 2": 2, "about 20": 20, f"about {longest}": longest},
     answer=times_products,
-    why="Without the cache every one of the tokens is computed again. The time grows less than that, as the picture shows.",
+    why="Without the cache every token is processed again. The time grows by a smaller factor than the multiplications, as the picture shows.",
     reveals=picture,
 )
 
@@ -803,7 +803,7 @@ widgets.cache_player(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# > **Ask yourself.** SmolLM2 has 30 layers and keeps 3 heads of keys and of values of width 64 each, in 4 bytes per value. How many bytes of the cache does one token take?
+# > **Ask yourself.** In each of its 30 layers SmolLM2 keeps 3 keys and 3 values per token. Each is a vector of 64 numbers, with 4 bytes per number. How many bytes of the cache does one token take?
 #
 # <details><summary><b>Answer, and what to notice</b></summary>
 #

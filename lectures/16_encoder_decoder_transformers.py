@@ -293,7 +293,7 @@ print(f"the whole model:   {card['parameters']:,}")
 #
 # Training is teacher forcing, as in [lecture 11](11_sequence_to_sequence.ipynb). The decoder reads the target **shifted** to the right by one (Vaswani et al. write *outputs (shifted right)*): `<bos>`, $y_1, \dots, y_{m-1}$.
 # At each position it predicts the word that the target has there, $y_1, \dots, y_m$ with $y_m$ = `<eos>`. The loss is the mean of
-# $-\ln P(y_i \mid y_1, \dots, y_{i-1}, x)$ over all real words of the batch.
+# $-\ln P(y_i \mid y_1, \dots, y_{i-1}, x)$ over all target words of the batch, without the padding.
 #
 # A recurrent decoder computes these $m$ losses in $m$ steps, because state $i$ needs state $i - 1$. In a Transformer's decoder, position $i$ reads what the previous layer computed at positions 1 to $i$, and the causal mask hides
 # the later positions.
@@ -388,7 +388,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### Two leaks
 #
-# Two mistakes are famous. You *forget to shift*, so each position reads the very word that it must predict. Or you *forget the mask*, so each position
+# Two mistakes are common. You *forget to shift*, so each position reads the very word that it must predict. Or you *forget the mask*, so each position
 # also sees the next position, whose input is that word. We train the same model correctly and with each of the two mistakes, for 250 steps each.
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
@@ -450,10 +450,10 @@ show.predict(
 #
 # - Both leaks *lower* the loss. After 600 steps and with each of five<!--[[words(len(measured["not shifted"]))]]--> seeds it is at most 0.0013<!--[[high["not shifted"]:.4f]]--> without the shift, at most 0.0078<!--[[high["not masked"]:.4f]]--> without the mask,
 #   and at least 0.0084<!--[[low["shifted and masked"]:.4f]]--> in the correct model.
-# - Of 200 new numbers the correct model writes at least 98.5<!--[[100 * min(row["exact"] for row in measured["shifted and masked"]):.1f]]--> % without an error; each leaking model writes none, with every seed<!--[[? not any(row["exact"] for way in ("not shifted", "not masked") for row in measured[way])]]-->.
+# - Of 200 new numbers the correct model writes at least 98.5<!--[[100 * min(row["exact"] for row in measured["shifted and masked"]):.1f]]--> % without an error; each leaking model gets none right, with every seed<!--[[? not any(row["exact"] for way in ("not shifted", "not masked") for row in measured[way])]]-->.
 # - Here the unshifted model repeats `<bos>`<!--[[? set(writes["not shifted"][0].split("<bos>")) <= {"", " "}]]-->, because it has learned to copy. The unmasked one stops immediately<!--[[? writes["not masked"] == ["", ""]]]-->.
 # - Nothing crashes, and no shape is wrong. Only the loss is too good. To test your own model, *change target word* $i$. The logits that predict words 1 to $i$ must not move. (Include word $i$ itself. Otherwise the test misses a forgotten shift.)
-# - [Lecture 13](13_self_attention.ipynb) showed the same leak in a language model. A translator has one more way to leak, the shift.
+# - [Lecture 13](13_self_attention.ipynb) showed a forgotten mask in a language model. A forgotten shift leaks in language models as well ([lecture 6](06_recurrent_networks.ipynb)).
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -527,13 +527,13 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - The blue weights jump to the right when German says the units first, and then back to the left.
-# - The model is nearly certain at every step, and a number has only one right translation here. A beam finds little to search.
+# - The model is nearly certain at every step, and a number has only one right translation here. So beam search has little to gain.
 # - Beam search keeps $b$ states. All of them share the encoder's work; only the target's cache is copied.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Beams** are useful where the model is unsure, for example about English spelling. The Transformer `pronunciation_transformer` reads letters and writes phonemes. Greedy search gets the
-# word *doi* wrong (the dictionary has D OY). Step through a beam of 2 and see where the right word survives.
+# **Beams** are useful where the model is unsure, for example about how an English word is pronounced. The Transformer `pronunciation_transformer` reads letters and writes phonemes. Greedy search gets the
+# word *doi* wrong (the dictionary has D OY). Step through a beam of 2 and see where the right pronunciation survives.
 
 # %% slideshow={"slide_type": "fragment"}
 speaker, sounds, speech_card = checkpoint("pronunciation_transformer")
@@ -567,7 +567,7 @@ alone, of_two = ended(1), ended(2)
 # <details><summary><b>What to notice</b></summary>
 #
 # - With $b = 1$ the search takes UW as the second sound, which is likelier than OY at that step. It ends with D UW IY<!--[[? alone[1] == "D UW IY"]]-->, which has probability 0.23<!--[[alone[0]:.2f]]-->.
-# - With $b = 2$ both survive. After OY the word is nearly finished, and D OY<!--[[? of_two[1] == "D OY"]]--> wins with 0.30<!--[[of_two[0]:.2f]]-->.
+# - With $b = 2$ both survive. After OY the pronunciation is nearly finished, and D OY<!--[[? of_two[1] == "D OY"]]--> wins with 0.30<!--[[of_two[0]:.2f]]-->.
 # - Is greedy search also to blame where the translators of numbers fail? Section 7 tests it.
 # </details>
 
@@ -578,7 +578,7 @@ alone, of_two = ended(1), ended(2)
 # ## 6. Inside the translators
 #
 # Numbers have something that most translations lack, a *known* alignment. English and German number words have the same order, except that German says units before tens. For each German word we know which
-# English word it translates. (Only *und* has no fixed partner.) So we can score attention instead of admiring it. A head *finds* a word if its largest weight is on the English word of the reference alignment.
+# English word it translates. (Only *und* has no fixed partner.) So we can score attention instead of admiring it. A head *finds* the source word of a German word if, for that German word, its largest weight is on the English word of the reference alignment.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # On the left is the recurrent network with attention of [lecture 12](12_attention.ipynb), on the right the Transformer, where head 1.3 is head 3 of layer 1. Both have about 238,000 parameters and were trained on the same pairs of up to 12 English words.
@@ -656,8 +656,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Heads look for the next word. The Transformer's best head points at the source word of 97<!--[[100 * looked_for["the next word"]:.0f]]--> % of the words to be written next, but of only 14<!--[[100 * looked_for["the word just read"]:.0f]]--> % of the words just read.
-# - On new numbers of 9 to 11 words, this head finds 97<!--[[100 * found_next["Transformer, sinusoids"]:.0f]]--> % and the one head of the recurrent network 100<!--[[100 * found_next["recurrent, attention"]:.0f]]--> %. IBM Model 1 finds 86<!--[[100 * found_next["IBM Model 1"]:.0f]]--> % of the same words; it sees no positions, so it cannot tell two equal digits apart.
+# - Some heads look for the next word. In the Transformer the best head for the next word points at the source word of 97<!--[[100 * looked_for["the next word"]:.0f]]--> % of the words to be written next. The best head for the word just read finds only 14<!--[[100 * looked_for["the word just read"]:.0f]]--> %.
+# - On new numbers of 9 to 11 words, the head for the next word finds 97<!--[[100 * found_next["Transformer, sinusoids"]:.0f]]--> % and the one head of the recurrent network 100<!--[[100 * found_next["recurrent, attention"]:.0f]]--> %. IBM Model 1 finds 86<!--[[100 * found_next["IBM Model 1"]:.0f]]--> % of the same words; it sees no positions, so it cannot tell two equal digits apart.
 # - A head that *finds* the right word need not be a head that the model *needs* ([lecture 13](13_self_attention.ipynb) ablates heads to test that). In the checkpoint of the widget all four heads of layer 1 find more than 91<!--[[100 * min(five["Transformer, sinusoids"][0]["heads"]["the next word"][4:]) - 0.5:.0f]]--> %.
 # </details>
 

@@ -57,8 +57,8 @@ torch.set_num_threads(1)
 #
 # **Pretraining** means training a model on unlabelled text, before the task that you want and separately from it. The text provides the labels, in one of three ways:
 #
-# - **Causal**: predict each token from the previous ones, $\sum_t \ln P(w_t \mid w_1 \dots w_{t-1})$, with a causal mask. All our language models so far were trained in this way.
-# - **Masked**: hide some tokens and predict those from both sides, $\sum_{t \in M} \ln P(w_t \mid \tilde w)$, without a mask on attention. Such a model is a **masked language model**. $M$ is the set of
+# - **Causal**: predict each token from the previous ones, with a causal mask. Training maximises $\sum_t \ln P(w_t \mid w_1 \dots w_{t-1})$. All our language models so far were trained in this way.
+# - **Masked**: hide some tokens and predict those from both sides, without a mask on attention. Training maximises $\sum_{t \in M} \ln P(w_t \mid \tilde w)$. Such a model is a **masked language model**. $M$ is the set of
 #   positions to guess, and $\tilde w$ is the text that the model reads.
 # - **Span corruption**: replace whole spans by special tokens called **sentinels**. A bidirectional encoder reads the rest, and a causal decoder writes each sentinel and its span.
 #
@@ -93,7 +93,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Try the families.** You see the same sentence under four objectives, computed by `nlmcore.objectives`. A **prefix LM** reads its first half in both directions and predicts the second half causally.
+# **Try the families.** You see the same sentence under four objectives, computed by `nlmcore.objectives`. A **prefix LM** reads the first half of the text in both directions and predicts the second half causally.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 widgets.family_playground(
@@ -109,7 +109,7 @@ widgets.family_playground(
 #
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - The loss asks for the original word. The model cannot know which words were replaced, so it must check them all. The unchanged 10 % should keep its vectors close to the word that is read. (Both reasons are from Devlin et al. 2019, appendix A.1. In their appendix C.2 other shares hardly change most results.)
+# - The loss asks for the original word. The model cannot know which words were replaced, so it must check them all. The 10 % that stay unchanged should keep the vector at each position close to the word that is read there. (Both reasons are from Devlin et al. 2019, appendix A.1. In their appendix C.2 other shares hardly change most results.)
 # - Switch between *causal* and *prefix*. The targets in the second half stay the same, but the first half now sees both sides and carries no loss.
 # - In *spans* the decoder's input begins with `<bos>`, and each sentinel tells it which gap comes next. The target is short, so the decoder has few positions to compute.
 # - Raise the guessed share to 60 %. There is more to predict, and less to predict it from.
@@ -367,7 +367,7 @@ show.predict(
 # A **static vector** is one row of a table: *bank* has the same vector in *river bank* and in *bank loan* ([lecture 2](02_tokens_and_vectors.ipynb)). ELMo (2018) uses the *states* of a language model instead. Such a **contextual vector**, the state of the token
 # after some layer, depends on the sentence.
 #
-# We wrote 96<!--[[len(sentences())]]--> sentences: eight words of two senses (*bank, play, bat, spring, match, seal, letter, star*). In half of them the clue comes *before* the word, in half *after* it. We compare the word's vector in each sentence with its vectors in all other sentences. Is it closer, by mean
+# We wrote 96<!--[[len(sentences())]]--> sentences for eight ambiguous words (*bank, play, bat, spring, match, seal, letter, star*), each in two senses. In half of them the clue comes *before* the word, in half *after* it. We compare the word's vector in each sentence with its vectors in all other sentences. Is it closer, by mean
 # cosine, to those with the same sense than to those with the other? A guess is right half of the time. A static vector cannot do better, because it is the same in all sentences.
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
@@ -457,7 +457,7 @@ show.predict(
 # - If SmolLM2 reads the sentence *twice*, the vector of the second *bank* gives away the sense.
 # - **A simpler explanation.** Forget the layers and average the *static* vectors of the other words. MiniLM is right in only one<!--[[words(more_than_neighbours[0])]]--> sentence more than this average if the clue comes first, and in three<!--[[words(more_than_neighbours[1])]]--> more if it comes later. Such small differences may be chance<!--[[? 2 * 0.5 ** max(more_than_neighbours) > 0.05]]-->.
 # - In SmolLM2's first layer the accuracy is near chance even if the clue comes first (52<!--[[by_layer["SmolLM2", "whole, clue before"][0]:.0f]]--> %); after layer 5 it is 90<!--[[by_layer["SmolLM2", "whole, clue before"][4]:.0f]]--> %.
-# - Cosines are large everywhere. In MiniLM's last layer they are 0.86<!--[[senses["cosines"]["MiniLM"][-1][0]:.2f]]--> within a sense and 0.77<!--[[senses["cosines"]["MiniLM"][-1][1]:.2f]]--> between senses, as Ethayarajh (2019) found for ELMo, BERT and GPT-2. So we subtract the mean of a word's vectors before we compare them.
+# - Cosines are large, as Ethayarajh (2019) found for ELMo, BERT and GPT-2. In MiniLM's last layer they are 0.86<!--[[senses["cosines"]["MiniLM"][-1][0]:.2f]]--> within a sense and 0.77<!--[[senses["cosines"]["MiniLM"][-1][1]:.2f]]--> between senses. So we subtract the mean of a word's vectors before we compare them.
 # </details>
 #
 # **In these two models a word's vector gives away its sense if the model has read the clue, and hardly otherwise.** We do not show that this takes more than a mixture of the neighbours' vectors.
@@ -601,15 +601,15 @@ behind, behind_half = mean_interval(
 # | claim | at our scale |
 # |---|---|
 # | Pretraining helps where labels are few. | Yes, by about 4<!--[[pretrained["500"][0]:.0f]]--> points at 500 labels. At 50 the gain is about as large, but with the masked model it may be chance (section 4). |
-# | It is more than additional updates. | Yes at 500 labels. **Not seen at 5,000.** At 50, five seeds cannot tell. |
-# | It is more than an embedding table. | Yes at 5,000 labels (with the usual steps). At 500 there is a hint. At 50, five seeds cannot tell. |
+# | The gain is more than the effect of additional updates. | Yes at 500 labels. **Not seen at 5,000.** At 50, five seeds cannot tell. |
+# | The gain comes from more than the embedding table. | Yes at 5,000 labels (with the usual number of steps). At 500 there is a hint. At 50, five seeds cannot tell. |
 # | For classification, masked is better than causal. | Not seen. The intervals contain 0. |
 # | Only a bidirectional model can fill gaps. | No. A causal model that tries all letters can also fill them, at 27<!--[[len(LETTERS)]]--> times the price (section 3). |
 # | Contextual vectors tell senses apart. | Yes, but the average of the neighbours' static vectors does so nearly as well (section 5). |
-# | A causal model's vector cannot know what follows. | True. If the model reads the sentence twice, the second vector knows. |
+# | A causal model's vector cannot know what follows. | True. If the model reads the sentence twice, the vector of the second occurrence gives away the sense. |
 # | Models learn tasks from examples in the prompt. | A little. Examples improve the ranking. But after calibration SmolLM2 is right in 64<!--[[mean(as_text["right_calibrated"]):.0f]]--> % with 64<!--[[n]]--> examples and in 59<!--[[alone["right_calibrated"]:.0f]]--> % without, which may be chance (section 6). |
 #
-# **Pretraining helped where labels were few, by a few points. To say what exactly helped you need controls, and more than five seeds for some of them.**
+# **Pretraining helped where labels were few, by a few points. Only controls can tell what exactly helped, and some of them need more than five seeds.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *5 minutes. Vote on each line before you read it out. What goes wrong: "it was not seen here, so it is false". Our letter models have a hundred thousand parameters.*

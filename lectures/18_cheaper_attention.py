@@ -62,7 +62,7 @@ torch.set_num_threads(1)  # the times below are those of one core
 #
 # $$\mathrm{softmax}\Big(\frac{Q K^\top}{\sqrt{d_{\mathrm{head}}}}\Big)\, V .$$
 #
-# Its two products cost $2n^2 d$ multiply-adds. No other part of a Transformer compares positions. The norms, the feed-forward network and the tables work on each position by itself, so
+# Its two products cost $2n^2 d$ multiply-adds. No other part of a Transformer compares positions. The norms, the feed-forward network, the embedding and the unembedding work on each position by itself, so
 # their cost grows like $n$. In the picture below attention is therefore the only coloured part.
 
 # %% slideshow={"slide_type": "subslide"}
@@ -70,8 +70,8 @@ writer, bytepairs = smollm2()
 HTML(widgets.architecture(writer, lit=["causal attention"]))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# If you compute attention as it is written, scores and weights take $2n^2$ values per head. But you need not keep them. A **fused kernel** (Dao et al. 2022)
-# computes the scores of a small tile, adds the tile's share to a running sum, and forgets the scores. It gives the same output. PyTorch's `scaled_dot_product_attention`, which does not
+# If you compute attention as it is written, scores and weights take $2n^2$ values per head. But you need not keep them. A **fused kernel**, one routine for all steps of attention (Dao et al. 2022),
+# computes the scores of a small *tile* (some queries and some keys), adds the tile's share to a running sum, and forgets the scores. It gives the same output. PyTorch's `scaled_dot_product_attention`, which does not
 # return the weights, uses such a kernel where it can.
 
 # %% slideshow={"slide_type": "fragment"}
@@ -130,7 +130,7 @@ show.predict(
 # - The kernel's memory grows at most like $n$<!--[[? costs["law"]["memory"]["fused"]["exponent"] < 1.05]]-->. The equation needs two arrays of $n^2$ values per head; PyTorch's operations hold 4.2<!--[[written / two_arrays * 2:.1f]]--> such arrays at their peak.
 # </details>
 #
-# **The kernel removes the quadratic memory and leaves the quadratic time.** Linformer, Longformer and BigBird are older than this kernel and compare themselves with attention as it is written. Our
+# **The kernel removes the quadratic memory and leaves the quadratic time.** Linformer, Longformer and BigBird are older than this kernel, and their papers compare them with attention as it is written. Our
 # baseline is the kernel.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -434,7 +434,7 @@ show.predict(
     "Our Longformer layer has a window of 512 tokens. From what length is it faster than full attention with the fused kernel, on one core?",
     choices={"from 300": 300, "from 1,200": 1200, "from 5,000": 5000, "from 12,000": 12000},
     answer=starts["Longformer"],
-    why="Each query scores three blocks of 256 keys, and these are copied first. So nothing is saved before the text is clearly longer than 768 tokens.",
+    why="Our layer works in blocks of 256 tokens. Each query scores the keys of its own block and of the two beside it, and these keys are copied first. So nothing is saved before the text is clearly longer than three blocks, 768 tokens.",
     reveals=widgets.cost_explorer(layer, "full, fused"),
 )
 
@@ -446,7 +446,7 @@ show.predict(
 # | time grows like $n$ to the power | 1.92<!--[[layer["law"]["full, fused"]["exponent"]:.2f]]--> | 1.23<!--[[layer["law"]["Longformer"]["exponent"]:.2f]]--> | 1.13<!--[[layer["law"]["BigBird"]["exponent"]:.2f]]--> | 1.03<!--[[layer["law"]["Linformer"]["exponent"]:.2f]]--> |
 # | seconds at 16,384 tokens | 7.1<!--[[longest["full, fused"]:.1f]]--> | 1.1<!--[[longest["Longformer"]:.1f]]--> | 1.1<!--[[longest["BigBird"]:.1f]]--> | 0.4<!--[[longest["Linformer"]:.1f]]--> |
 # | MB at 16,384 tokens | 139<!--[[layer["bytes"]["full, fused"]["16384"] / 1e6:.0f]]--> | 429<!--[[layer["bytes"]["Longformer"]["16384"] / 1e6:.0f]]--> | 907<!--[[layer["bytes"]["BigBird"]["16384"] / 1e6:.0f]]--> | 139<!--[[layer["bytes"]["Linformer"]["16384"] / 1e6:.0f]]--> |
-# | faster than full from, tokens | – | 1,200<!--[[round(starts["Longformer"], -2):,]]--> | 1,500<!--[[round(starts["BigBird"], -2):,]]--> | 600<!--[[round(starts["Linformer"], -2):,]]--> |
+# | tokens from which it is faster than full | – | 1,200<!--[[round(starts["Longformer"], -2):,]]--> | 1,500<!--[[round(starts["BigBird"], -2):,]]--> | 600<!--[[round(starts["Linformer"], -2):,]]--> |
 #
 # - **Where our sparse layers lose time.** On short texts the kernel is faster than both. At 256 tokens Longformer takes 2.5<!--[[layer["seconds"]["Longformer"]["256"] / layer["seconds"]["full, fused"]["256"]:.1f]]--> times as long as the kernel.
 # - **Where they lose memory.** Longformer and BigBird need more than the kernel at every length<!--[[? all(layer["bytes"][name][n] > of for name in ("Longformer", "BigBird") for n, of in layer["bytes"]["full, fused"].items())]]-->, mostly because each key and each value is copied to every block that sees it. A special kernel could avoid the copies; ours are made of PyTorch's operations.
@@ -657,12 +657,12 @@ there, there_shut, there_first = (
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. Do we even need to remove the quadratic cost?
 #
-# Wang's slides make four claims. How much of each can we check?
+# The slides of Wang (CUHK-Shenzhen) make four claims. How much of each can we check?
 #
-# 1. *As Transformers grow, a growing part of their cost lies elsewhere than in the scores of attention.*
+# 1. *As Transformers grow, a growing part of their cost lies outside the scores of attention.*
 # 2. *Nearly all large models keep quadratic attention.*
 # 3. *The cheaper methods do not work as well.*
-# 4. *Or would texts of more than 100,000 tokens unlock better models?*
+# 4. *Perhaps texts of more than 100,000 tokens would unlock better models.*
 
 # %% slideshow={"slide_type": "fragment"}
 c = writer.config
@@ -733,16 +733,16 @@ ratio = {key: attention_of[key] / network_of[key] for key in attention_of}
 # | claim | measured | verdict, 2026 |
 # |---|---|---|
 # | 1. The cost lies elsewhere. | The scores take 32<!--[[share_of_scores(*small, 2048):.0f]]--> % of the multiply-adds at SmolLM2's width and 3<!--[[share_of_scores(*gpt3, 2048):.0f]]--> % at GPT-3's with 2,048 tokens, but with 131,072 tokens 97<!--[[share_of_scores(*small, 131_072):.0f]]--> % and 64<!--[[share_of_scores(*gpt3, 131_072):.0f]]--> %. | True as models grow wider, false as texts grow longer. |
-# | 2. Models stay quadratic. | SmolLM2 and MiniLM have full attention in every layer. GPT-3 alternates full layers with banded ones (Brown et al. 2020, section 2.1). | Mostly true in 2023. Since then windows in part of the layers (Gemma 2, 2024) and mixtures with recurrent layers (Jamba, 2024) have come into use. |
+# | 2. Models stay quadratic. | SmolLM2 and MiniLM have full attention in every layer. GPT-3 alternates full layers with layers that see only a band of nearby positions (Brown et al. 2020, section 2.1). | Mostly true in 2023. Since then windows in some of the layers (Gemma 2, 2024) and mixtures with recurrent layers (Jamba, 2024) have come into use. |
 # | 3. Cheap methods do not work as well. | Cards found: full 100<!--[[found("full"):.0f]]--> %, BigBird's pattern 99<!--[[found(everything):.0f]]--> %, a window 33<!--[[found("window"):.0f]]--> %. | It depends on the pattern and on the question; on the papers' classification tasks the gap is small. |
-# | 4. Longer texts would unlock better models. | For 131,072 tokens our core would need 379<!--[[at("full, fused", 131_072):.0f]]--> s per layer, and 14<!--[[at("Longformer", 131_072):.0f]]--> s with Longformer (extrapolated eightfold). | Open: our scale cannot test it. |
+# | 4. Longer texts would unlock better models. | For 131,072 tokens our core would need 379<!--[[at("full, fused", 131_072):.0f]]--> s per layer, and 14<!--[[at("Longformer", 131_072):.0f]]--> s with Longformer (extrapolated from an eighth of the length). | Open: our scale cannot test it. |
 #
 # - Multiply-adds are not time. At 2,048 tokens an attention layer of SmolLM2's sizes has 1.2<!--[[ratio["multiply_adds"]:.1f]]--> times the multiply-adds of its feed-forward network and takes 2.5<!--[[ratio["seconds"]:.1f]]--> times as long.
 # - Claim 1 counts a pass over a whole text. A model that *writes* reads its whole cache for every token. The cache grows with $n$ at any width, to 3.0<!--[[cache_bytes(30, 3, 64, 131_072) / 1e9:.1f]]--> GB for SmolLM2 at 131,072 tokens.
-# - The fused kernel needs no new model. It removes the memory and leaves the time.
+# - The fused kernel needs no new model. It removes the quadratic memory and leaves the quadratic time.
 # </details>
 #
-# **The quadratic part is small in a wide model that reads short texts, but it decides the cost of long ones.** What may replace it depends on what you ask of the text.
+# **The quadratic part is small in a wide model that reads short texts, but it dominates the cost of long ones.** What may replace it depends on what you ask of the text.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Vote on each claim before the table is opened. What goes wrong: students take claim 2 as an argument ("everybody does it"). The claim describes current practice and current hardware; it is not an argument.*
