@@ -195,8 +195,9 @@ for name, best in (("3-gram, Shakespeare", by_counting), ("SmolLM2, the web", by
 # This is not an assumption; it holds for every distribution over sentences. What we have to *assume* is how far back a model needs
 # to look. Suppose that each word is independent of the others: $P(\text{the})\,P(\text{cat})\,P(\text{sat})$. Or suppose that it
 # depends only on the previous word: $P(\text{the})\,P(\text{cat} \mid \text{the})\,P(\text{sat} \mid \text{cat})$. We estimate both
-# products from a corpus of four sentences. `<bos>` and `<eos>` mark the **beginning and end of a sentence**. This section asks why
-# the end counts as a word.
+# products from a corpus of four sentences. `<bos>` and `<eos>` mark the **beginning and end of a sentence**. The word before the
+# first one is then `<bos>`, so the second product begins with $P(\text{the} \mid \text{<bos>})$. The last part of this section
+# explains why the end counts as a word.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *11 minutes. Have everybody compute both products on paper; it takes two minutes. Students often divide by the number of
@@ -256,7 +257,8 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - The products are 0.0052<!--[[unigram:.4f]]--> and 0.2500<!--[[bigram:.4f]]-->. The second is 48<!--[[bigram / unigram:.0f]]--> times larger.
-# - The unigram model ignores order, so to it "sat the cat" is as probable as "the cat sat". To the bigram model this order is impossible<!--[[? shuffled == 0]]-->,
+# - The model of independent words (a *unigram* model, section 3) ignores order, so to it "sat the cat" is as probable as "the cat sat". To
+#   the model that uses the previous word (a *bigram* model) this order is impossible<!--[[? shuffled == 0]]-->,
 #   because no sentence here begins with "sat".
 # </details>
 
@@ -310,7 +312,7 @@ show.predict(
     "What do the probabilities of *all* sentences, of every length, sum to?",
     choices=["less than 1", "1", "infinity"],
     answer="infinity" if without > 1 else "1",
-    why=f"The sentences of zero to three words already sum to {without:.0f}. Move $p$:",
+    why=f"The probabilities of the sentences of zero to three words already sum to {without:.0f}. Move $p$:",
     reveals=lambda: widgets.length_playground(sentence_probability, ["ha", "ho"]),
 )
 
@@ -320,8 +322,8 @@ show.predict(
 # - Without `<eos>` the probabilities sum to 1 for *each* length<!--[[? all(of_length(n, 0) == 1 for n in range(4))]]-->, for sentences of zero words, of one word, of two words … So the
 #   total is infinite. There is one distribution per length, and you cannot compare sentences of different lengths. A sentence could
 #   never be more probable than its own beginning, because every further word multiplies its probability by a factor of at most 1.
-# - With $p = 0.5$ the sentences of each length have half the probability of those one word shorter<!--[[? of_length(1, 0.5) == of_length(0, 0.5) / 2 and of_length(2, 0.5) == of_length(1, 0.5) / 2]]-->. The probabilities sum to $\sum_n p\,(1-p)^n = 1$.
-# - The smaller $p$ is, the longer the sentences are on average; at $p = 0.05$ sentences of up to six words have only 0.302<!--[[sum(of_length(n, 0.05) for n in range(7)):.3f]]--> of the probability.
+# - With $p = 0.5$ the sentences of each length together have half the probability of all sentences one word shorter<!--[[? of_length(1, 0.5) == of_length(0, 0.5) / 2 and of_length(2, 0.5) == of_length(1, 0.5) / 2]]-->. The probabilities sum to $\sum_n p\,(1-p)^n = 1$.
+# - The smaller $p$ is, the longer the sentences are on average; at $p = 0.05$ the probabilities of all sentences of up to six words sum to only 0.302<!--[[sum(of_length(n, 0.05) for n in range(7)):.3f]]-->.
 # </details>
 #
 # **With `<eos>`, sentences of all lengths share a total probability of 1.** (This holds for every fixed $p > 0$. A network must not let
@@ -335,15 +337,15 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. n-grams: count and divide
 #
-# The previous *two hundred* words of a new text have almost certainly never occurred together before, so there is nothing to count.
+# A sequence of *two hundred* words from a new text almost certainly never occurs in the training text, so there is nothing to count.
 # The simplest solution is the **Markov assumption** that only the previous $n-1$ words matter.
 #
 # $$P(w_t \mid w_1 \dots w_{t-1}) \approx P(w_t \mid w_{t-n+1} \dots w_{t-1})
 #   = \frac{c(w_{t-n+1} \dots w_{t-1}\, w_t)}{c(w_{t-n+1} \dots w_{t-1})}$$
 #
 # $c$ is a **count**, the number of times that these words occur in this order in the training text. A sequence of $n$ words is an **n-gram**
-# ($n = 1$ unigram, 2 bigram, 3 trigram), $n$ is the model's **order**, and the words before $w_t$ are its **context**. The fraction is
-# the **maximum likelihood** estimate, because no other choice of probabilities makes the training text more probable.
+# ($n = 1$ unigram, 2 bigram, 3 trigram), $n$ is the model's **order**, and the $n-1$ words before $w_t$ are the **context** of $w_t$.
+# The fraction is the **maximum likelihood** estimate, because no other choice of probabilities makes the training text more probable.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Ask how many 5-grams are possible with 5,000 words, and how many a corpus of a million words can contain. Students
@@ -402,7 +404,7 @@ show.predict(
 #
 # **A model that only counts gives almost every new text a probability of zero**, because a single impossible word makes the whole
 # product 0. After an unseen *context* it cannot even say zero, because the estimate is 0/0, which is undefined. (`nlmcore` then returns a
-# uniform distribution.) Every test token is in the vocabulary<!--[[? unseen[1] == 0]]-->, but only because we keep the 5,000 most frequent words and replace all
+# uniform distribution.) The table shows no unseen unigrams<!--[[? unseen[1] == 0]]-->, but only because we keep the 5,000 most frequent words and replace all
 # others by one token, `<unk>`, **unknown** (9.2<!--[[100 * unknown:.1f]]--> % of the test tokens). [Lecture 2](02_tokens_and_vectors.ipynb) returns to this.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -714,8 +716,8 @@ HTML(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. Write like Shakespeare
 #
-# A language model can also write: sample a word from its distribution, append it to the text, and repeat. The colour of a word
-# shows how many words in a row, up to this one, are copied verbatim from a training play. In the menu, "mle" means
+# A language model can also write: sample a word from its distribution, append it to the text, and repeat. In the widget below, the colour of a
+# word shows how many words in a row, up to this one, are copied verbatim from a training play. In its menu, "mle" means
 # maximum likelihood, without any smoothing.
 #
 # > **Ask yourself.** At which order does the text begin to make sense? Where does a 5-gram get its good sentences from? What will
@@ -770,16 +772,16 @@ def without_choice(order, smoothing, seeds=10):
 widgets.writer(write, [1, 2, 3, 4, 5], ["mle", "kneser_ney", "additive"], order=3)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# *Move "words" back and forth to see the distribution from which each word was sampled.*
+# *Move the slider "words" back and forth to see the distribution from which each word was sampled.*
 #
 # <details><summary><b>What to notice</b></summary>
 #
-# - The unigram gets the proportions of words right and nothing else. In the bigram's text, neighbouring words fit. The trigram
+# - The unigram gets the proportions of words right and nothing else. In the bigram's text, neighbouring words fit together. The trigram
 #   writes phrases but forgets how the sentence began. No order remembers who is speaking to whom.
-# - Without smoothing (mle) the 5-gram is fluent, but it *copies*: over ten seeds, 83<!--[[100 * copied(5, "mle", 6):.0f]]--> % of its words complete a run of at least six words
-#   from a play. At 70<!--[[100 * without_choice(5, "mle"):.0f]]--> % of its steps it has no choice, because in the training plays only one word ever follows the previous four.
-# - Kneser–Ney has by far the better perplexity, but in its text 16<!--[[100 * (1 - copied(5, "kneser_ney", 2)):.0f]]--> % of the words never follow their
-#   predecessor in any play. Without smoothing that cannot happen.
+# - Without smoothing (mle) the 5-gram is fluent, but it *copies*: over ten seeds, 83<!--[[100 * copied(5, "mle", 6):.0f]]--> % of its words end a run of at least six words
+#   copied from a play. At 70<!--[[100 * without_choice(5, "mle"):.0f]]--> % of its steps it has no choice, because in the training plays only one word ever follows the previous four.
+# - With Kneser–Ney smoothing the 5-gram has a far better perplexity than without smoothing, but in its text 16<!--[[100 * (1 - copied(5, "kneser_ney", 2)):.0f]]--> % of the words never follow the
+#   previous word in any play. Without smoothing that cannot happen.
 # - The additive trigram turns to gibberish immediately<!--[[? copied(3, "additive", 3, seeds=3, skip=5) < 0.05]]--> and does not recover. Nearly all its probability lies on words never seen in
 #   this context, and after such a word the next context is also new. Even special tokens such as `<bos>` or `<pad>` (which pads
 #   sequences to equal length) get their share, because additive smoothing adds $k$ to every token, possible or not.

@@ -273,9 +273,9 @@ widgets.pieces_playground(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. A vector for every token
 #
-# A token's id is just its position in a list. So we give each token a $d$-dimensional vector instead, its **embedding** $e(w)$,
-# and store the vectors in a table $E$, one row per token. Looking up row $w$ is the same as multiplying by a **one-hot** vector,
-# which is 1 at position $w$ and 0 elsewhere:
+# A token's id is just its position in a list, so similar tokens need not have similar ids. We therefore give each token a
+# $d$-dimensional vector instead, its **embedding** $e(w)$, and store the vectors in a table $E$, one row per token. Looking up row
+# $w$ is the same as multiplying by a **one-hot** vector, which is 1 at position $w$ and 0 elsewhere:
 #
 # $$e(w) = \mathrm{onehot}(w)\, E, \qquad E \text{ is vocabulary} \times d$$
 #
@@ -390,9 +390,9 @@ print(
 # (*PPMI*).
 #
 # A **dense** vector has few dimensions, here 64<!--[[E.shape[1]]]-->, and hardly any zeros. One way to get dense vectors is to compress the table. The
-# *singular value decomposition* (SVD) finds two vectors of 64 dimensions for each word, one for its row and one for its column. Their
-# dot products rebuild PPMI with the smallest squared error. We keep the vectors of the rows. Another way is to *learn* dense vectors
-# (section 5).
+# *singular value decomposition* (SVD) finds two vectors of 64 dimensions for each word, one for its row and one for its column. The
+# dot product of the row vector of $a$ and the column vector of $b$ approximates the PPMI of $a$ and $b$, with the smallest squared error
+# over the whole table. We keep the row vectors. Another way is to *learn* dense vectors (skip-gram, section 5).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 joint = torch.tensor(counts / counts.sum(), dtype=torch.float32)
@@ -477,9 +477,9 @@ nearest = {name: [word for word, _ in near[name]("king")[:4]] for name in near}
 # - Without the columns of the 50 most
 #   frequent words it is 0.11<!--[[alike_without:.2f]]-->, and with PPMI 0.04<!--[[alike["PPMI"]:.2f]]-->.
 # - The neighbours of “king” by plain counts are prince, crown, people, princess<!--[[? nearest["counts"] == "prince crown people princess".split()]]-->; by PPMI they are queen, richard, henry, lord<!--[[? nearest["PPMI"] == "queen richard henry lord".split()]]-->.
-#   For "love", the four nearest by PPMI are function words<!--[[? {word for word, _ in near["PPMI"]("love")[:4]} == {"for", "and", "thy", "in"}]]-->.
+#   For "love", the four nearest by PPMI are "for", "and", "thy" and "in" (grammatical words, called *function words*)<!--[[? {word for word, _ in near["PPMI"]("love")[:4]} == {"for", "and", "thy", "in"}]]-->.
 # - For "love" the learned vectors find "hate" and "duty"<!--[[? {word for word, _ in near["learned (skip-gram)"]("love")[:2]} == {"hate", "duty"}]]-->. Opposites can keep the same company.
-# - All four tables choose their answers from the same 3,123<!--[[counts.shape[0]:,]]--> words. The learned table comes from a single training run; section 5
+# - We search all four tables for neighbours among the same 3,123<!--[[counts.shape[0]:,]]--> words. The learned table comes from a single training run; section 5
 #   shows what changes with the seed.
 # </details>
 #
@@ -698,11 +698,11 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. A map of words
 #
-# You cannot see 64<!--[[E.shape[1]]]--> dimensions. **Principal component analysis** (PCA) finds the plane in which the chosen points are most spread
+# You cannot see 64<!--[[E.shape[1]]]--> dimensions. **Principal component analysis** (PCA) finds the plane in which the vectors of the chosen words are most spread
 # out and drops the other dimensions. They may matter, so the line below the picture says how much of the variance the plane keeps.
 #
-# > **Ask yourself.** Will "heart" be near "hand" and "head", or somewhere else? Will the arrows from he-words to she-words be
-# > parallel?
+# > **Ask yourself.** Will "heart" be near "hand" and "head", or somewhere else? If arrows lead from male words to
+# > their female partners ("man" to "woman"), will they be parallel?
 
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -755,9 +755,9 @@ widgets.word_map(project, groups)
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Groups emerge, although nobody defined them. In this plane, parts of the body and weapons overlap, with "heart" among the
+# - Related words form groups, although training was not told which words belong together. In this plane, parts of the body and weapons overlap, with "heart" among the
 #   daggers.
-# - The arrows from "I" to "thou" are nearly parallel, and so are those from "go" to "went" and from most men to the women. It
+# - The arrows from "I" to "thou" are nearly parallel, and so are those from "go" to "went" and from most male words to their female partners. It
 #   seems that a grammatical form is a *direction*. The next cell checks this in all 64 dimensions.
 # - The plane keeps 37<!--[[100 * min(kept):.0f]]--> to 44<!--[[100 * max(kept):.0f]]--> % of the variance. Two words that are close on the map may be far apart in the other 62<!--[[E.shape[1] - 2]]--> dimensions. The
 #   cosine takes all 64 into account.
@@ -812,15 +812,15 @@ for choice in ("he and she", "forms of verbs", "I and thou"):
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - In the plane the mean cosines of the three groups are 0.71<!--[[agree["he and she"][0]:.2f]]-->, 0.94<!--[[agree["forms of verbs"][0]:.2f]]--> and 0.95<!--[[agree["I and thou"][0]:.2f]]-->.
+# - In the plane, the mean cosines between the arrows within each of the three groups are 0.71<!--[[agree["he and she"][0]:.2f]]-->, 0.94<!--[[agree["forms of verbs"][0]:.2f]]--> and 0.95<!--[[agree["I and thou"][0]:.2f]]-->.
 # - In the full space they are 0.30<!--[[agree["he and she"][1]:.2f]]-->, 0.38<!--[[agree["forms of verbs"][1]:.2f]]--> and 0.33<!--[[agree["I and thou"][1]:.2f]]-->.
 # - If we pair each word with the wrong partner (he with queen, father with woman …), the mean cosines drop to 0.07<!--[[agree["he and she"][2]:.2f]]-->, 0.25<!--[[agree["forms of verbs"][2]:.2f]]--> and 0.08<!--[[agree["I and thou"][2]:.2f]]-->.
 # - Is that just one unlucky pairing? We tried all 720<!--[[ranked["he and she"][1]]]--> ways of pairing six words with six. In none
 #   of the three groups does any other pairing have arrows as parallel as the right one<!--[[? all(better == 0 for better, _ in ranked.values())]]-->.
 # </details>
 #
-# **The map flatters.**<!--[[? min(each[0] for each in agree.values()) > max(each[1] for each in agree.values())]]--> Of the mean arrow of each group, the direction that its pairs share, the plane keeps 10<!--[[100 * min(shared for shared, _ in in_plane.values()):.0f]]--> to 86<!--[[100 * max(shared for shared, _ in in_plane.values()):.0f]]--> % (of the squared
-# length). Of what distinguishes the arrows from their mean, it keeps at most 16<!--[[100 * max(other for _, other in in_plane.values()):.0f]]--> %, and in each group less than of the mean arrow<!--[[? all(shared > other for shared, other in in_plane.values())]]-->. So the pairs do share a
+# **The arrows look more parallel on the map than they are.**<!--[[? min(each[0] for each in agree.values()) > max(each[1] for each in agree.values())]]--> The mean arrow of a group is the direction that its pairs share. The plane keeps 10<!--[[100 * min(shared for shared, _ in in_plane.values()):.0f]]--> to 86<!--[[100 * max(shared for shared, _ in in_plane.values()):.0f]]--> % of its squared
+# length. Each arrow also deviates from this mean. Of the squared length of these deviations, the plane keeps at most 16<!--[[100 * max(other for _, other in in_plane.values()):.0f]]--> %, and in each group a smaller fraction than of the mean arrow<!--[[? all(shared > other for shared, other in in_plane.values())]]-->. So the pairs do share a
 # direction, but they differ more than the map shows.
 #
 # **One row, many meanings.** A table has one vector per word, whatever the sentence. Shakespeare's Paris is a Trojan in one play, a count

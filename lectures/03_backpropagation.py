@@ -657,12 +657,12 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - On the left, where $h$ is large, the *curvature* is to blame; the error of the one-sided quotient is proportional to $h$, that of
+# - On the left, where $h$ is large, the error comes from replacing a curve by a straight line; the error of the one-sided quotient is proportional to $h$, that of
 #   the central one to $h^2$<!--[[? 8 < one_sided_error[0] / one_sided_error[1] < 12 and 80 < central_error[0] / central_error[1] < 120]]-->. On the right the *computer* is to blame. A number in double precision has about 16 digits, $f(x + h)$ and $f(x)$ agree in
 #   nearly all of them, and we divide the rounding error of their difference by a tiny $h$.
 # - The one-sided quotient is best near $10^{-7}$ or $10^{-8}$, the central one near $10^{-5}$<!--[[? powers[np.argmin(one_sided_error)] in (7, 8) and powers[np.argmin(central_error)] in (4, 5, 6)]]-->, where it is hundreds of times more
 #   accurate than the best one-sided quotient<!--[[? min(one_sided_error) > 100 * min(central_error)]]-->. At $10^{-15}$ both are useless, because they are wrong by more than a tenth of the gradient<!--[[? min(one_sided_error[-1], central_error[-1]) > 0.1 * abs(true)]]-->.
-# - Single precision has only seven digits, so there is far less room between the two problems. Check gradients in double precision.
+# - Single precision has only seven digits, so rounding errors dominate at much larger $h$. Check gradients in double precision.
 # </details>
 
 # %% slideshow={"slide_type": "subslide"}
@@ -672,11 +672,11 @@ print("numerical", [f"{g:.6f}" for g in check.numerical])
 print(f"largest error below 1e-9: {check.error < 1e-9}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# > **What goes wrong.** In double precision and away from kinks, a relative error below $10^{-7}$ passes the check, and one of $10^{-2}$
-# > means a mistake. An error in between may come from single precision, from a deep graph, or from a mistake, so look closer. There
-# > are three ways to fool yourself: an *absolute* error, not compared with the size of the gradient; a *kink*, such
-# > as that of $\max(0, x)$ at 0, where both gradients may be right and still disagree; and a point at which the mistake cannot show,
-# > for example one with all inputs 0.
+# > **What goes wrong.** Check the *relative* error, the error divided by the size of the gradient. In double precision and where the
+# > function is smooth, a relative error below $10^{-7}$ passes the check, and one of $10^{-2}$ means a mistake. An error in between may
+# > come from single precision, from a deep graph, or from a mistake, so look closer. You can fool yourself in three ways. You check
+# > an *absolute* error, not compared with the size of the gradient. You check at a *kink*, such as that of $\max(0, x)$ at 0, where both
+# > gradients may be right and still disagree. Or you check at a point that hides the mistake, for example one with all inputs 0.
 #
 # A gradient check costs two evaluations for *each* parameter. It is a test, not a way to train.
 
@@ -787,8 +787,8 @@ print("path by path", 1.0 * 1.0 + 3.0 * -1.0, "  as a matrix product\n", two.T @
 #
 # $$\frac{\partial (-\ln p_c)}{\partial s_i} = p_i - y_i, \qquad \frac{\partial L}{\partial s} = \frac{p - y}{B}.$$
 #
-# **The gradient of the scores is the prediction minus the target.** No slope of a sigmoid is left in it, so an output that
-# is confident and wrong gets a gradient near 1. (You have seen the case of two classes: $p - 1$ in section 4.)
+# **The gradient of the scores is the prediction minus the target.** It contains no slope of an activation function, which could be close to 0, so
+# an output that is confident and wrong gets a gradient near 1. (You have seen the case of two classes: $p - 1$ in section 4.)
 #
 # Now you can write the forward and the backward pass of a network with one hidden layer, for any batch:
 
@@ -838,13 +838,13 @@ for name, ours, tensor in zip(("W1", "b1", "W2", "b2"), by_hand, tensors, strict
     print(f"∂L/∂{name} {ours.shape!s:7} the same as PyTorch's to 12 decimal places: {same}")
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# > **What goes wrong.** Here are five common mistakes. Which of them raise an error?
+# > **What goes wrong.** Here are five common mistakes. Which of them show in the shape of a gradient?
 # >
 # > 1. You forget the mean over the batch: `delta` is not divided by $B$.
 # > 2. You transpose the gradient of the weights: $\delta^\top X$ instead of $X^\top \delta$.
 # > 3. You evaluate the slope at the activation: $\sigma'(h)$ instead of $\sigma'(a)$, that is `f(h) * (1 - f(h))`.
 # > 4. You do not sum the gradient of the bias over the batch.
-# > 5. You compute softmax without the shift.
+# > 5. You compute softmax without the shift, that is, without subtracting the largest score.
 
 # %% slideshow={"slide_type": "fragment"}
 h = 1 / (1 + np.exp(-(X @ weights[0] + weights[1])))
@@ -939,16 +939,16 @@ def after(name, rate, steps):
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - The gradient is $2w$, so one step is $w \leftarrow (1 - 2\eta)\,w$. At $\eta = 0.5$ gradient descent lands on 0<!--[[? after("one valley", 0.5, 1) == 0]]-->.
-# - At 0.05 it reaches 0.70<!--[[after("one valley", 0.05, 10):.2f]]-->
-#   after ten steps, in the right direction, but slowly.
-# - Between 0.5 and 1 it jumps from side to side and still shrinks; at 1 it
+# - At 0.05 it moves in the right direction, but slowly. It reaches 0.70<!--[[after("one valley", 0.05, 10):.2f]]-->
+#   after ten steps.
+# - Between 0.5 and 1 $w$ jumps from one side of 0 to the other, and its size still shrinks; at 1 it
 #   jumps between 2 and −2 for ever<!--[[? abs(after("one valley", 1, 11)) == 2]]-->; beyond 1 it diverges<!--[[? abs(after("one valley", 1.01, 30)) > 2 > abs(after("one valley", 0.99, 30))]]-->.
 # - In the steep valley the same things happen at a quarter of the rate<!--[[? abs(after("a steep valley", 0.5 / 4, 1)) < 1e-12]]-->.
-# - In the curve with two valleys, rates up to 0.12 end in the nearer valley<!--[[? after("two valleys", 0.12, 30) > 0]]-->, which is the shallower one<!--[[? slopes["two valleys"].loss(-1.04) < slopes["two valleys"].loss(0.96)]]-->. At 0.13 the first jump
+# - In the curve with two valleys, gradient descent with rates up to 0.12 ends in the nearer valley<!--[[? after("two valleys", 0.12, 30) > 0]]-->, which is the shallower one<!--[[? slopes["two valleys"].loss(-1.04) < slopes["two valleys"].loss(0.96)]]-->. At 0.13 the first jump
 #   happens to carry $w$ into the other valley<!--[[? after("two valleys", 0.13, 30) < 0]]-->.
 # </details>
 #
-# **Gradient descent ends in *a* minimum, not necessarily the lowest.** And a loss with many parameters is steep in some directions and
+# **Gradient descent may end in a minimum that is not the lowest.** And a loss with many parameters may be steep in some directions and
 # flat in others, but a *single* rate has to work for all directions.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -1006,17 +1006,17 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - With one hidden neuron none of the networks learns XOR, with two about three in four do, with eight all do. With two, three times the
-#   steps raise 74.5<!--[[100 * solved[2].mean():.1f]]--> % only to 75.5<!--[[100 * after_more_steps:.1f]]--> %<!--[[? not solved[1].any() and 0.7 < solved[2].mean() < 0.8 and solved[8].all()]]-->.
+# - With one hidden neuron none of the networks learns XOR, with two about three in four do, with eight all do. With two, three times as many
+#   steps raise the fraction from 74.5<!--[[100 * solved[2].mean():.1f]]--> % only to 75.5<!--[[100 * after_more_steps:.1f]]--> %<!--[[? not solved[1].any() and 0.7 < solved[2].mean() < 0.8 and solved[8].all()]]-->.
 # - Why do more neurons help? Perhaps each pair of hidden neurons is one more random start, and one good pair is enough. We can test
 #   the idea. A pair fails with probability 0.255<!--[[1 - solved[2].mean():.3f]]-->. So two independent pairs should succeed in 93.5<!--[[100 * (1 - (1 - solved[2].mean()) ** 2):.1f]]--> % of cases, and four pairs in
 #   99.6<!--[[100 * (1 - (1 - solved[2].mean()) ** 4):.1f]]--> %.
 # - We measured 99<!--[[100 * solved[4].mean():.0f]]--> % with four neurons and 100<!--[[100 * solved[8].mean():.0f]]--> % with eight<!--[[? solved[4].mean() > 1 - (1 - solved[2].mean()) ** 2]]-->. So the idea could account for most of the gain. (Four neurons even do better than
-#   two separate pairs; they can be paired in six ways, which are not independent.)
+#   two separate pairs; they contain six pairs, which are not independent.)
 # </details>
 #
-# **A network that can represent a solution need not find it by gradient descent.** No fast recipe is known for all cases, because deciding
-# whether three threshold neurons can fit a given set of points is NP-complete (Blum & Rivest 1992).
+# **A network that can represent a solution need not find it by gradient descent.** No efficient algorithm is known that always finds a
+# solution if one exists, because deciding whether three threshold neurons can fit a given set of points is NP-complete (Blum & Rivest 1992).
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # Watch four of these networks. Use the arrow keys to move through training.
@@ -1068,7 +1068,7 @@ widgets.boundary_player(runs, corners, tasks["XOR"])
 # - Its loss stays at 0.348<!--[[loss_at("2 hidden, stuck", 2000):.3f]]-->, about half of
 #   $\ln 2$ = 0.693<!--[[np.log(2):.3f]]-->, because it still flips a coin at two of the four corners.
 # - The next cell shows its hidden neurons. At those two
-#   corners both hidden neurons output 1<!--[[? (h[abs(stuck_says - 0.5) < 0.01] > 0.999).all()]]-->, so the output neuron sees a single point. Their slopes are close to zero<!--[[? (h * (1 - h))[abs(stuck_says - 0.5) < 0.01].max() < 0.001]]-->, so hardly any
+#   corners both hidden neurons output 1<!--[[? (h[abs(stuck_says - 0.5) < 0.01] > 0.999).all()]]-->, so the output neuron receives nearly the same inputs at both. Their slopes are close to zero<!--[[? (h * (1 - h))[abs(stuck_says - 0.5) < 0.01].max() < 0.001]]-->, so hardly any
 #   gradient arrives that could separate the two corners.
 # - The first network does nothing visible for 150 steps; its loss is 0.693<!--[[loss_at("2 hidden", 150):.3f]]-->, a coin flip for every corner.
 # - After 400 steps its

@@ -494,7 +494,8 @@ schedule_means = {name: mean_interval(values)[0] for name, values in scheduled.i
 with_rate = {f"{name}, rate {schedules['by'][name]['best']}": v for name, v in scheduled.items()}
 against_constant = {name: paired(v, scheduled["constant"]) for name, v in scheduled.items()}
 show.predict(
-    "We train the small network again, with Adam for 500 steps, each schedule at its own best rate. By how many nats per character do "
+    "We train the small network again, with Adam for 500 steps and four schedules "
+    "(constant, warm-up, cosine, both), each at its own best rate. By how many nats per character do "
     "warm-up and cosine together lower the test loss, compared with a constant rate?",
     choices={"about 0.02": 0.02, "about 0.1": 0.1, "about 0.5": 0.5},
     answer=schedule_means["constant"] - schedule_means["warm-up, cosine"],
@@ -753,7 +754,7 @@ HTML(learned)
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# The development loss is lowest after about 100<!--[[turning]]--> of the 1,500 steps. Then it climbs above the loss of guessing (the thin line,
+# The development loss is lowest after about 100<!--[[turning]]--> of the 1,500 steps. Then it climbs above the loss of uniform guessing (the thin line,
 # $\ln 82$ = 4.41<!--[[math.log(V):.2f]]--><!--[[? V == 82 and worst > math.log(V)]]-->), while the training loss falls nearly to 0<!--[[? seen["training"][-1] < 0.1]]-->. The network no longer learns English; it learns two pages by heart. (This
 # is one run.)
 # </details>
@@ -817,13 +818,13 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - At the last step the strongest decay that we tried has a loss of 2.79<!--[[mean_interval(outcomes["weight decay 1"])[0]:.2f]]-->, no remedy 6.20<!--[[mean_interval(outcomes["nothing"])[0]:.2f]]-->. Dropout (4.15<!--[[mean_interval(outcomes["dropout 0.5"])[0]:.2f]]-->) and a
+# - At the last step the strongest decay that we tried has a loss of 2.79<!--[[mean_interval(outcomes["weight decay 1"])[0]:.2f]]-->, the network without a remedy 6.20<!--[[mean_interval(outcomes["nothing"])[0]:.2f]]-->. Dropout (4.15<!--[[mean_interval(outcomes["dropout 0.5"])[0]:.2f]]-->) and a
 #   smaller network overfit as well, only more slowly.
 # - Remedies can be combined. Stopped at its best step, dropout has 2.99<!--[[mean_interval(outcomes["dropout 0.5, stopped early"])[0]:.2f]]-->; seed by seed, that is 0.12<!--[[-paired(outcomes["dropout 0.5, stopped early"], outcomes["early stopping"])[0]:.2f]]--> ± 0.02<!--[[paired(outcomes["dropout 0.5, stopped early"], outcomes["early stopping"])[1]:.2f]]--> less than early stopping alone.
 # - The strongest decay and the strongest dropout that we tried were the best, so stronger ones may be better still.
 # </details>
 #
-# On two pages, weight decay and stopping help a great deal, but nothing helps as much as 32 times the text, which ends at 2.43<!--[[mean_interval(outcomes["more data 32 times"])[0]:.2f]]-->
+# On two pages, weight decay and stopping help a great deal, but nothing that we tried helps as much as 32 times the text, which ends at 2.43<!--[[mean_interval(outcomes["more data 32 times"])[0]:.2f]]-->
 # (`python -m lectures.recipes overfitting`, five seeds each).
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -906,8 +907,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. The loss does not fall
 #
-# Here are seven training runs of our network, our patients, with 150 steps each. One is healthy; each of the others has one fault
-# that is common in practice. The thin line is the loss of guessing, $\ln 82$ = 4.41<!--[[math.log(V):.2f]]-->.
+# Our patients are seven training runs of our network, with 150 steps each. One is healthy; each of the others has one fault
+# that is common in practice. The thin line is the loss of uniform guessing, $\ln 82$ = 4.41<!--[[math.log(V):.2f]]-->.
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
@@ -958,7 +959,7 @@ show.predict(
     "Which patient forgot `optimizer.zero_grad()`?",
     choices=list(charts),
     answer=f"patient {forgetful}",
-    why="Every step adds to the sum of all earlier gradients. Here are the faults of all seven:",
+    why="Every step adds its gradient to the sum of all earlier ones. Here are the faults of all seven:",
     reveals=lambda: HTML(
         show.bar_list_svg(
             [sum(losses[-10:]) / 10 for losses, _ in charts.values()],
@@ -971,7 +972,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - One loss is far lower than any sound network could reach in 150 steps. A loss that is too good is an alarm; here the input
+# - One loss is far lower than that of the healthy network. A loss that is too good is an alarm; here the input
 #   contains its target.
 # - One loss begins at exactly $\ln 82$<!--[[? abs(charts["patient F"][0][0] - math.log(V)) < 1e-4]]--> and falls along a straight line. With all weights at 0 only the biases of the output get a
 #   gradient, and Adam moves each of them by about the rate at every step.
@@ -991,10 +992,10 @@ show.predict(
 # | loss against the best known loss | not below it | the input contains the target; test text in the training text |
 # | rate times 3, rate divided by 3 | both worse | it was not the best rate |
 # | training and development loss | both fall | overfitting (section 6) |
-# | a different seed | the same result | the result depended on the seed (section 7) |
+# | a different seed | the same conclusion | the conclusion depended on the seed (section 7) |
 #
-# Where does the gap of the first picture come from? It comes first from the learning rate, then from the optimiser. A schedule gains
-# a little more. In twenty layers, residual connections with LayerNorm lowered the loss by 0.54<!--[[he_gain[0]:.2f]]--> nats. None of this is a law: measure it in *your*
+# Where does the gap between the best and the worst row of the first picture in this lecture come from? The learning rate matters
+# most, then the optimiser. A schedule gains a little more. In twenty layers, residual connections with LayerNorm lowered the loss by 0.54<!--[[he_gain[0]:.2f]]--> nats. None of this is a law: measure it in *your*
 # network, against a tuned baseline and with paired seeds.
 
 # %% [markdown] slideshow={"slide_type": "notes"}

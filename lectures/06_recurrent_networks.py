@@ -100,8 +100,9 @@ def read(words, embedding, U, W, V):
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # Here is a network so small that we can set its weights by hand. A word vector has one dimension, whose value is 1 for a plural
-# noun, −1 for a singular noun and 0 for anything else. Two units read this value. "subject" feeds back into itself with $u = 2.2$;
-# "last noun" does not, so its $u = 0$. The prediction, "is" or "are", depends only on "subject".
+# noun, −1 for a singular noun and 0 for anything else. Two units read this value. Let $u$ be the weight with which a
+# unit feeds back into itself, its entry on the diagonal of $U$. For "subject" $u = 2.2$; "last noun" has no feedback, so its $u = 0$.
+# The prediction, "is" or "are", depends only on "subject".
 
 # %% slideshow={"slide_type": "fragment"}
 number = {"the": 0, "near": 0, "by": 0, "dog": -1, "dogs": 1, "house": -1, "houses": 1}
@@ -154,7 +155,7 @@ show.predict(
 #   climb back<!--[[? subject(1, "the dogs near the house by the") > 0.9]]-->.
 # - At factor 0, the network says "is", because the last word was "house".
 # - At factors of 0.8<!--[[says_are[0]]]--> and more it says "are"<!--[[? says_are == tenths[-len(says_are) :]]]-->. At smaller factors "dogs" has faded too much by the time "house" arrives. Watch the unit
-#   at "near" and "the". Up to a factor of 0.4<!--[[max(f for f in tenths if f * U[0, 0] < 1)]]-->, $u$ is below 1 and each step shrinks the memory.
+#   at "near" and "the". Up to a factor of 0.4<!--[[max(f for f in tenths if f * U[0, 0] < 1)]]-->, the factor times $u$ is below 1 and each step shrinks the memory.
 # </details>
 #
 # Here a unit that feeds back into itself strongly enough remembers, and a unit without this feedback forgets immediately. A trained
@@ -205,7 +206,7 @@ with show.held_back() as prices:
     for n in (2, 4, 16, 64):
         print(f"window of {n:2} words:    {n * d * d:9,}")
 show.predict(
-    "Word vectors and states have 128 dimensions. A feed-forward layer over a window of $n$ words has $n \\cdot 128 \\cdot 128$ weights. "
+    "Word vectors and states have 128 dimensions. A feed-forward layer of the same width over a window of $n$ words has $n \\cdot 128 \\cdot 128$ weights. "
     "For which $n$ does the layer have as many weights as $U$ and $W$ together?",
     within=0,
     answer=recurrent_weights / (d * d),
@@ -254,13 +255,14 @@ show.predict(
 # If the state is passed on, nothing changes<!--[[? largest_difference(carried) < 1e-5]]-->. Without it, one probability changes by 0.93<!--[[largest_difference(forgotten):.2f]]-->; the largest possible change is 1.
 #
 # > **What goes wrong.** You forget to carry the state, so that every batch begins with zeros. On texts that fit into one batch you
-# > do not notice. But a network that generates letter by letter without its state writes as if each letter were the first.
+# > do not notice. But a network that generates letter by letter without its state predicts each letter as if
+# > the text began with the previous letter.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. Training: read the reference, predict its next word
 #
 # During training the text is known. At every step the network reads the *true* word $w_t$, whatever it predicted itself, and the loss
-# asks for the next true word. This is **teacher forcing** (Williams & Zipser 1989). The loss is the mean over all predictions:
+# scores its prediction of the next true word. This is **teacher forcing** (Williams & Zipser 1989). The loss is the mean over all predictions:
 #
 # $$L = \frac1T \sum_{t=1}^{T} L_t, \qquad L_t = -\ln \hat y_t[w_{t+1}].$$
 
@@ -281,8 +283,8 @@ HTML(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# The targets are the text itself, shifted left by one position. One call processes all positions and returns a loss for each;
-# `teacher_forcing_loss` is their mean:
+# The targets are the text itself, shifted left by one position. One call computes the logits at all positions, and we
+# compute a loss from each; `teacher_forcing_loss` is the mean of these losses:
 
 # %% slideshow={"slide_type": "subslide"}
 with torch.no_grad():
@@ -331,8 +333,8 @@ print(f"mean over real letters: {right:.3f}   mean over all positions: {diluted:
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ### Train one, now
 #
-# A vanilla recurrent network with 128 units reads *Hamlet* and *King Lear* character by character. In each of 300 updates it reads
-# 32 rows in parallel and 32 characters of each row. That is not quite one epoch<!--[[? 0.8 * len(stream) < 300 < len(stream)]]-->. `carry_state=True` passes the state of each row on
+# A vanilla recurrent network with 128 units reads *Hamlet* and *King Lear* character by character. We cut this text into 32 rows. In each of 300
+# updates the network reads the next 32 characters of every row, all rows in parallel. That is not quite one epoch<!--[[? 0.8 * len(stream) < 300 < len(stream)]]-->. `carry_state=True` passes the state of each row on
 # to the next batch.
 #
 # > **Ask yourself.** There are 71<!--[[own_chars.vocab_size]]--> different characters. What is the loss before training? And what will the network write after 300
@@ -369,7 +371,7 @@ print("after:\nHAMLET.\n" + written(rnn))
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - Before training the loss is $\ln 71$ = 4.26<!--[[math.log(own_chars.vocab_size):.2f]]-->, because all characters are about equally likely<!--[[? abs(history.losses[0] - math.log(own_chars.vocab_size)) < 0.03]]-->. After training it is about 2.05<!--[[? 2.0 < sum(history.losses[-20:]) / 20 < 2.1]]-->.
+# - Before training the loss is $\ln 71$ = 4.26<!--[[math.log(own_chars.vocab_size):.2f]]-->, because the network gives all characters about the same probability<!--[[? abs(history.losses[0] - math.log(own_chars.vocab_size)) < 0.03]]-->. After training it is about 2.05<!--[[? 2.0 < sum(history.losses[-20:]) / 20 < 2.1]]-->.
 # - The network writes short English words and line breaks, with capitals after them, but no sentence. With 32,167<!--[[sum(p.numel() for p in rnn.parameters()):,]]--> parameters
 #   it learned this in seconds, from nothing but characters.
 # - The network of section 2 has 356,050<!--[[card["parameters"]:,]]--> parameters and a different cell ([lecture 8](08_gates.ipynb)). It was trained on 14<!--[[math.prod(card["training"][of] for of in ("steps", "batch", "time")) / card["training"]["passes"] / (300 * 32 * 32):.0f]]--> times
