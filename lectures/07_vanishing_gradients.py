@@ -251,7 +251,7 @@ def norm_after(size, distance):
 
 
 show.predict(
-    "The spectral radius of $U$ is 1.5, so without tanh the gradient would explode. The inputs are large, of size 3. "
+    "We multiply the $U$ of the code by 1.5. Its spectral radius is then 1.5, so without tanh the gradient would explode. The inputs are large, of size 3 (their standard deviation). "
     "What is the norm of the product of the last ten Jacobians?",
     choices={"above 50": 57, "about 1": 1, "below 0.02": 0.01},
     answer=norm_after(3.0, 10),
@@ -269,7 +269,7 @@ show.predict(
 #   flattens, and each flat unit shrinks the gradient.
 # - With inputs of size 0 the states stay at 0, where tanh has slope 1. Then the gradient does explode<!--[[? norm_after(0.0, 40) > 1e7]]-->, exactly as the powers of $U$ do.
 # - The product of the norms (dashed) is a valid bound but a loose one, because the worst direction differs from step to step.
-# - Blue rings mark the eigenvalues of $U$. Orange dots mark those of the product; we plot the $d$-th root of their size, so both show
+# - Blue rings mark the eigenvalues of $U$. Orange dots mark those of the product over $d$ steps; we plot the $d$-th root of their absolute value, so both show
 #   growth per step. With growing distance all but a few dots collapse towards the centre, so the gradient survives along only a few of the
 #   sixteen directions of a state.
 # </details>
@@ -311,7 +311,7 @@ show.predict(
 #
 # The statement is false. The state never exceeds 0.86<!--[[max(states):.2f]]-->, while its derivative is above 100,000 at $t = 30$<!--[[? gradients[29] > 100_000]]-->. If the unit starts at
 # $+10^{-6}$, it ends at $+0.86$; if it starts at $-10^{-6}$, it ends at $-0.86$. Two states that were almost indistinguishable have
-# ended far apart. Later, when the unit has saturated, the same product vanishes<!--[[? gradients[59] < 1e-3]]-->.
+# ended far apart. Later the factor of each step is below 1, and the same product vanishes<!--[[? gradients[59] < 1e-3]]-->.
 # </details>
 #
 # **Bounded states do not bound the gradient**, which says how much a state *changes*, not how large it is.
@@ -512,7 +512,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. The cliff
 #
-# If the gradient vanishes, nothing breaks; the network just does not learn long-range dependencies. If it explodes, you notice. Pascanu,
+# If the gradient vanishes, nothing breaks; the network just may not learn long-range dependencies. If it explodes, you notice. Pascanu,
 # Mikolov & Bengio (2013, figure 6) show such an explosion in a network with one unit and two weights:
 #
 # $$x_t = w\, \sigma(x_{t-1}) + b, \qquad x_0 = 0.5, \qquad L = (\sigma(x_{50}) - 0.7)^2, \qquad \sigma(x) = \frac{1}{1 + e^{-x}}.$$
@@ -605,8 +605,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# The gradient (2.82<!--[[long[0].item():.2f]]-->, 1.03<!--[[long[1].item():.2f]]-->) becomes (1, 1)<!--[[? (across, up) == (1, 1)]]-->, which points to 45<!--[[math.degrees(math.atan2(up, across)):.0f]]-->°. Every gradient whose two entries both exceed the limit ends in one of the
-# four corners of the square. Of the gradients that are clipped, only those along the axes and the diagonals keep their direction.
+# The gradient (2.82<!--[[long[0].item():.2f]]-->, 1.03<!--[[long[1].item():.2f]]-->) becomes (1, 1)<!--[[? (across, up) == (1, 1)]]-->, which points to 45<!--[[math.degrees(math.atan2(up, across)):.0f]]-->°. Every gradient whose two entries both exceed the limit ends at one of the
+# four corners $(\pm n_{\max}, \pm n_{\max})$. Of the gradients that are clipped, only those along the axes and the diagonals keep their direction.
 # </details>
 #
 # **Clipping by the norm never changes the direction, and never lengthens anything.**
@@ -615,7 +615,7 @@ show.predict(
 # Now we run gradient descent from $w = 6$, $b = -2.75$, without clipping and with each of the two rules. All three runs use the
 # same learning rate.
 #
-# > **Ask yourself.** Where does each of the three runs end up after 60 steps: at the bottom (unshaded), on the shaded side, or out of
+# > **Ask yourself.** In the picture below, shading means a large loss. Where does each of the three runs end up after 60 steps: at the bottom (unshaded), on the shaded side, or out of
 # > the picture?
 
 # %% slideshow={"slide_type": "fragment"}
@@ -634,7 +634,7 @@ widgets.cliff_playground(
 # - **Not clipped**: the path slides down and bounces along the edge until it lands on the cliff. The next step throws it out of the
 #   picture<!--[[? descend(no_clipping, 0.3, 1)[0][1] > 0]]-->, onto a plateau where the loss is 0.0899<!--[[descend(no_clipping, 0.3, 1)[1][-1]:.4f]]--> and the
 #   gradient is nearly 0. It does not return within the 60 steps. A single step has led from an exploding gradient to a vanishing one.
-# - **Clipped by its norm**: the path meets the same wall, but is pushed back only a little. After 60 steps the loss is 0.0247<!--[[descend(clip_by_norm, 0.3, 1)[1][-1]:.4f]]-->. It
+# - **Clipped by its norm**: the path meets the same cliff, but is pushed back only a little. After 60 steps the loss is 0.0247<!--[[descend(clip_by_norm, 0.3, 1)[1][-1]:.4f]]-->. It
 #   was below 0.001 on the way<!--[[? min(descend(clip_by_norm, 0.3, 1)[1]) < 0.001]]-->, but with steps of this length the path keeps bouncing and cannot settle.
 # - **Each entry clipped**: this path also survives, with diagonal steps; here it ends higher, with a loss of 0.0393<!--[[descend(clip_each_entry, 0.3, 1)[1][-1]:.4f]]-->.
 # - If you set $n_{\max}$ to 3, nearly every step remains unchanged, but the one that matters is still long enough to throw the path
@@ -652,7 +652,7 @@ widgets.cliff_playground(
 # > **What goes wrong.** Four rules look like clipping by the norm, but are not. **Clipping each entry** (`clip_grad_value_` in
 # > PyTorch) changes the direction. **Clipping each parameter by its own norm** changes the direction in the space of *all* weights,
 # > since it shrinks the large gradient of one matrix but not the small one of the next. **Clipping before the gradients are
-# > complete** limits neither the parts nor the whole; if you accumulate a large batch from several small ones, clip once, after the
+# > complete** does not limit the complete gradient; if you accumulate a large batch from several small ones, clip once, after the
 # > last `backward()`. **Always dividing**, even when $\|g\| < n_{\max}$, *lengthens* small gradients, so that the descent never
 # > settles.
 
@@ -735,13 +735,13 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The loss starts at 4.35<!--[[wild[0]:.2f]]-->, a blind guess, and at least one step throws it far above that<!--[[? max(wild) > 7]]-->. How far, and whether it recovers in
-#   time, may differ on your machine. The gradient's norm jumps as well; in the runs clipped at 0.3 it never exceeds 3<!--[[? max(max(norms) for (limit, _), (_, norms) in runs.items() if limit == "0.3") < 3]]-->.
+# - The loss starts at 4.35<!--[[wild[0]:.2f]]-->, the loss of a blind guess, and at least one step throws it far above that<!--[[? max(wild) > 7]]-->. How far, and whether it recovers
+#   within the 60 steps, may differ on your machine. The gradient's norm before clipping jumps as well; in the runs clipped at 0.3 it never exceeds 3<!--[[? max(max(norms) for (limit, _), (_, norms) in runs.items() if limit == "0.3") < 3]]-->.
 # - Clipped at 0.3, the run at the same rate ends at about 3.35<!--[[? abs(end["0.3", 2.0] - 3.35) < 0.02]]-->; clipped at 1, it survives, but with jumps<!--[[? max(runs["1", 2.0][0][1:]) > runs["1", 2.0][0][0]]]-->.
 # - The best of the nine
 #   runs has a rate of 1 and $n_{\max} = 1$<!--[[? min(end, key=end.get) == ("1", 1.0)]]-->, and ends at about 3.3<!--[[? abs(end["1", 1.0] - 3.3) < 0.04]]-->.
 # - What about a smaller rate? At 0.5 nothing ever explodes<!--[[? max(runs["no clipping", 0.5][0]) == runs["no clipping", 0.5][0][0]]]-->, and without any clipping the loss ends at about 3.36<!--[[? abs(end["no clipping", 0.5] - 3.36) < 0.015]]-->.
-# - Watch how often clipping acts. At 0.3 nearly every step is clipped<!--[[? sum(norm > 0.3 for norm in runs["0.3", 2.0][1]) > 50]]-->, so this is descent with steps of nearly fixed length. No
+# - Watch how often clipping acts. With $n_{\max} = 0.3$ and a rate of 2 nearly every step is clipped<!--[[? sum(norm > 0.3 for norm in runs["0.3", 2.0][1]) > 50]]-->, so this is descent with steps of nearly fixed length. No
 #   single $n_{\max}$ suits all networks. Pascanu et al. (2013, section 3.2) choose it after watching the average norm for a while.
 # </details>
 #

@@ -192,8 +192,8 @@ print("hand:", ugrnn_step(1.0, 0.5)["new"])
 # $$n_t = \tanh\big(x_t W^n + b^n + r_t \odot (h_{t-1} U^n + d^n)\big), \qquad
 #   h_t = z_t \odot h_{t-1} + (1 - z_t) \odot n_t.$$
 #
-# With $r$ near 0 the candidate ignores the old state and depends only on the current word; $z$ then decides how much of the candidate
-# to write.
+# With $r$ near 0 the candidate $n_t$ ignores the old state and depends only on the current word; $z$ then decides how much of the candidate
+# to write. (The candidate has a second bias, $d^n$, inside the product with $r$.)
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Ask: which of the two gates can wipe out the state for good? (z; r only hides the state from the candidate.) What goes wrong:
@@ -244,7 +244,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Two published forms.** The printed paper of Cho et al. (2014; arXiv 1406.1078, version 3) resets *before* the product,
 # $(r_t \odot h_{t-1})\, U^n$. The first arXiv version of the paper, PyTorch and this course reset *after* it,
-# $r_t \odot (h_{t-1} U^n + d^n)$, so that a single matrix product with $h_{t-1}$ serves all three blocks.
+# $r_t \odot (h_{t-1} U^n + d^n)$, so that a single matrix product with $h_{t-1}$ serves both gates and the candidate.
 #
 # > **Ask yourself.** With *one* unit and no bias $d^n$, do the two forms give different results? And with three units?
 
@@ -549,7 +549,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - A memory fades slowly: 70<!--[[memory_left(10):.0f]]--> % are left after 10 characters, 38<!--[[memory_left(50):.0f]]--> % after 50.
+# - A memory fades slowly: by the product of the forget gates, 70<!--[[memory_left(10):.0f]]--> % of it is left after 10 characters, 38<!--[[memory_left(50):.0f]]--> % after 50.
 # - More than half<!--[[? (here["forget"] > 0.99).float().mean() > 0.5]]--> of all forget gates are above 0.99.
 # - The network also writes nearly all the time: 84<!--[[100 * switched["input"][1]:.0f]]--> % of the input gates are above 0.9.
 # - Output gates behave differently: half<!--[[? 0.45 < switched["output"][0] < 0.55]]--> of them are closed, a third<!--[[? 0.3 < switched["output"][1] < 0.36]]--> are open.
@@ -561,7 +561,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Do units represent something?** Karpathy et al. (2015) show units that follow quotation marks or the length of a line. It is easy to
 # fool yourself here: among 256 units some look right on any short text. So write down beforehand what a unit could follow; find the
-# unit with the largest correlation on one play; and *test that unit on a different play*. As a control, take the largest correlation
+# unit with the largest absolute correlation on one play; and *test that unit on a different play*. As a control, take the largest correlation
 # over all units after shifting the features by 2,000 characters, so that nothing should fit.
 
 
@@ -617,7 +617,7 @@ with show.held_back() as table:
                 f"{feature:20} {quantity:8} {unit:4}  {r[unit]:6.2f}  {tested:8.2f}  {control:7.2f}"
             )
 show.predict(
-    "For each feature we took the memory unit with the largest correlation. For which feature is the correlation on the other play much *smaller*?",
+    "For each feature we took the memory unit with the largest absolute correlation. For which feature is the correlation on the other play much *smaller*?",
     choices=list(here_features),
     answer=max(
         here_features,
@@ -634,13 +634,13 @@ show.predict(
 #   where we found the unit, and with −0.87<!--[[found["position in the line", "memory"][2]:.2f]]--> on the other. No *forget gate* follows it nearly as closely (0.26<!--[[abs(found["position in the line", "forget"][1]):.2f]]--> at best).
 # - The unit for the names of speakers holds up as well, with 0.62<!--[[found["name of a speaker", "memory"][1]:.2f]]--> and then 0.75<!--[[found["name of a speaker", "memory"][2]:.2f]]-->, and so do the units for vowels<!--[[? min(abs(found["vowel", what][2]) for what in ("forget", "memory")) > 0.55]]-->.
 # - Stage directions are the warning. Their unit falls from 0.59<!--[[found["stage direction", "memory"][1]:.2f]]--> to 0.41<!--[[found["stage direction", "memory"][2]:.2f]]--> on the other play. It is the very unit that was also
-#   chosen for the names of speakers<!--[[? found["stage direction", "memory"][0] == found["name of a speaker", "memory"][0]]]-->, so "a unit for stage directions" would be the wrong name. The play on which we
+#   chosen for the names of speakers<!--[[? found["stage direction", "memory"][0] == found["name of a speaker", "memory"][0]]]-->, so "a unit for stage directions" would be the wrong name. The passage on which we
 #   chose it has only eight<!--[[words(directions)]]--> stage directions.
 # - The control stays below 0.1<!--[[? max(of[3] for of in found.values()) < 0.1]]-->.
 # </details>
 #
 # **Find a unit on one text, test it on a different one.** A correlation says that a unit varies together with something, not that the
-# network uses it. We test below whether it uses this unit.
+# network uses it. Below we test whether the network uses the unit for the position in the line.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Ask before the table: how would you fool yourself here? Then let them name a random unit, and look together for a meaning in
@@ -707,8 +707,8 @@ with_words = float(np.corrcoef(value, words_of_the_line)[0, 1])
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Does the network use this unit?** We *ablate* it: we set its output $h$ to 0, for the gates and for the softmax, and measure how much
-# the loss rises on the held-out play, at line breaks and elsewhere. As controls we do the same with 20 units chosen at random, and with
-# unit 48<!--[[weak]]-->, which follows the position in the line only weakly (a correlation of −0.28<!--[[follows:.2f]]-->).
+# the loss rises on the held-out play, at line breaks and elsewhere. As controls we do the same with 20 units chosen at random. Then we
+# take unit 48<!--[[weak]]-->, which we found by ablating all 256 in turn. It follows the position in the line only weakly (a correlation of −0.28<!--[[follows:.2f]]-->).
 
 # %% slideshow={"slide_type": "fragment"}
 rows = torch.tensor([tokenizer.encode(held_out[i : i + 1000]) for i in range(0, 8000, 1000)])
@@ -744,14 +744,14 @@ print(
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # Without unit 90<!--[[counting]]--> the network predicts line breaks worse, by 0.21<!--[[rise[0]:.2f]]--> nats. None of the twenty others costs more than 0.03<!--[[rises[:, 0].max():.2f]]-->. At all
-# other characters, ablating unit 90<!--[[counting]]--> costs no more than ablating the others<!--[[? rise[1] < rises[:, 1].max()]]-->. **So the network uses this unit to predict the end of
+# other characters, ablating unit 90<!--[[counting]]--> costs less than ablating the costliest of the twenty<!--[[? rise[1] < rises[:, 1].max()]]-->. **So the network uses this unit to predict the end of
 # the line.** But without unit 48<!--[[weak]]--> the loss there rises even more, by 0.32<!--[[by_weak[0]:.2f]]--> nats<!--[[? by_weak[0] > rise[0]]]-->. **The unit that follows the line most closely is not
-# the one that line breaks need most.**
+# the one that matters most for predicting line breaks.**
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. The race
 #
-# The task is copying after a delay. The network reads five symbols, each one of eight, then ten blanks and a signal; then it must write the symbols.
+# The task is copying after a delay. The network reads five symbols, each drawn from a set of eight, then ten blanks and a signal; then it must write the symbols.
 # (Such tasks go back to Hochreiter & Schmidhuber 1997.) All cells have the same width, texts, optimiser and learning rate, and train
 # for 250 steps with five seeds (`python -m lectures.recipes race`). Guessing gives 12.5 %. The gates that keep the old state start with
 # the cells' defaults here: a bias of 1 in the UGRNN, about 0 in the GRU, 1 in the LSTM. A second LSTM starts with a bias of 3.
@@ -806,7 +806,7 @@ widgets.live(draw_race, seed=show.choice([*range(5), "all five"], "seed", value=
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **One thing at a time.** Now the gate that keeps the old state, $G$, $z$ or $f$, starts with a bias of 0, 1 or 3 in all three
-# cells. For each seed, a cell has the same other weights and the same texts at all three biases. Each cell runs with each bias at
+# cells. For each seed, a cell's other initial weights and its texts are the same at all three biases. Each cell runs with each bias at
 # the best of five learning rates, chosen by the first seed's accuracy on separate texts (`python -m lectures.recipes gate_bias`). The rate
 # has a warm-up and falls to 0 along a cosine, so the percentages are not those of the race.
 
@@ -849,7 +849,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - The LSTM gains 47<!--[[gains["LSTM"][0]:.0f]]--> ± 12<!--[[gains["LSTM"][1]:.0f]]--> points (mean of five paired differences, with its 95 % interval). At bias 0 it hardly gets above guessing<!--[[? grid["LSTM"][:, 0].mean() < 15]]-->.
-# - The UGRNN and the GRU do not gain: we measure −5<!--[[gains["UGRNN"][0]:.0f]]--> ± 8<!--[[gains["UGRNN"][1]:.0f]]--> and −4<!--[[gains["GRU"][0]:.0f]]--> ± 7<!--[[gains["GRU"][1]:.0f]]--> points.
+# - For the UGRNN and the GRU we measure no gain: −5<!--[[gains["UGRNN"][0]:.0f]]--> ± 8<!--[[gains["UGRNN"][1]:.0f]]--> and −4<!--[[gains["GRU"][0]:.0f]]--> ± 7<!--[[gains["GRU"][1]:.0f]]--> points.
 # - So the order of the cells changes. At bias 0 the LSTM is last in every seed<!--[[? (grid["LSTM"][:, 0] < np.minimum(grid["UGRNN"][:, 0], grid["GRU"][:, 0])).all()]]-->, at bias 3 it is first in every seed<!--[[? (grid["LSTM"][:, 2] > np.maximum(grid["UGRNN"][:, 2], grid["GRU"][:, 2])).all()]]-->.
 # - We do not know why the LSTM needs the open gate and the other two do not.
 # </details>

@@ -78,7 +78,7 @@ torch.set_num_threads(1)  # sums in a fixed order, so that every run samples the
 #
 # ($\mathrm{argmax}$ returns not the largest value, but the text that has it. The prompt precedes every word and is omitted
 # from the formula.) There are $V^n$ texts of $n$ words from a vocabulary of $V$. SmolLM2, a small real model that you will meet in
-# section 4, has 49,152 tokens; a **token** is a word or a part of one.
+# section 4, has a vocabulary of 49,152 tokens; a **token** is a word or a part of one.
 
 # %% slideshow={"slide_type": "fragment"}
 V = 49_152
@@ -99,13 +99,13 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# 11<!--[[next(n for n in range(1, 2000) if V**n > 10**50)]]--> tokens suffice. Checking all texts of five tokens would already take nine million<!--[[? round(V**5 / 1e9 / 3.15e7 / 1e6) == 9]]--> years.
+# 11<!--[[next(n for n in range(1, 2000) if V**n > 10**50)]]--> tokens suffice. At a billion texts per second, checking all texts of five tokens would already take nine million<!--[[? round(V**5 / 1e9 / 3.15e7 / 1e6) == 9]]--> years.
 # </details>
 #
-# Checking every text is **exhaustive search**; for a real vocabulary it is *prohibitive*. Is there a shortcut? Section 2 shows one for models
+# Checking every text is **exhaustive search**; for a real vocabulary its cost is *prohibitive*. Is there a shortcut? Section 2 shows one for models
 # in which the next word depends only on the previous one. Section 4 shows one that drops hopeless texts early. **If the next word may
-# depend on all previous words, no known shortcut works for every model**, because for recurrent networks the problem is NP-hard (Chen, Gilroy, Maletti, May & Knight
-# 2018).
+# depend on all previous words, no known shortcut is fast for every model.** For recurrent networks the problem is NP-hard (Chen, Gilroy, Maletti, May & Knight
+# 2018), and nobody knows an algorithm that is always fast for an NP-hard problem.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *5 minutes. Ask what you would do if you could read every text in an instant; then count up to eleven tokens. What goes wrong: they
@@ -288,7 +288,7 @@ show.predict(
     "A beam of 3 also keeps “penniless”, and finishes it in step 2 with a probability of 0.24. After which step may the search stop without missing a better text?",
     choices=["step 2", "step 3", "step 4"],
     answer=f"step {next(t for t in range(2, 6) if best_open(t) < math.exp(every[0].log_prob))}",
-    why="Compare the best open text with the finished one. In the picture each box shows the word, its probability given the preceding text, and in its "
+    why="Compare the best open (unfinished) text with the finished one. In the picture each box shows the word, its probability given the preceding text, and in its "
     "second line $P$ and $\\ln P$ of the whole text. Odd half-steps show the candidates, even half-steps show which of them are kept.",
     reveals=widgets.beam_player(search, lambda i: words[i], prompt="she came home").opens(
         beam=3, half_step=6
@@ -300,7 +300,7 @@ show.predict(
 #
 # - The search must not stop after step 2, because "without any" still has a probability of 0.27<!--[[best_open(2):.2f]]--> and might end above 0.24<!--[[math.exp(every[0].log_prob):.2f]]-->.
 # - In step 3
-#   the best open text has 0.189<!--[[best_open(3):.3f]]-->, so nothing else can win.
+#   the best open text has 0.189<!--[[best_open(3):.3f]]-->. More words can only lower that, so nothing else can win.
 # - With $b = 2$ "penniless" was pruned at step 1, as the third of three. Nothing can bring it back later.
 # - With $b = 1$ beam search is greedy search; with a beam so wide that nothing is ever pruned it is exhaustive search.
 # </details>
@@ -445,8 +445,8 @@ for part in measured["wide_beams"].values():
 # compared the probability of every token with that of the tokens that people wrote. We do the same. We cut passages from three
 # plays by Shakespeare after 48 tokens, and SmolLM2 writes 96 more.
 #
-# The picture at the top shows one of these passages. Now try other ways to continue it. The button *sampled* samples every token
-# with the model's probabilities; two more buttons do so after filtering (section 6).
+# The picture at the top shows one of these passages. Now try other ways to continue it. The button *sampled* draws every token
+# at random with the model's probabilities; two more buttons first filter these probabilities (section 6).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 example = measured["example"]
@@ -525,13 +525,13 @@ for model, rows in measured["rows"].items():
 #   text, from 0.36<!--[[big["beam 4"]["along"][0]:.2f]]--> over the first twelve tokens to 0.92<!--[[big["beam 4"]["along"][-1]:.2f]]--> over the last twelve<!--[[? "Aye, aye, aye" in example["beam 4"]["text"]]]-->. With greedy search it climbs as well<!--[[? big["greedy"]["along"][0] < big["greedy"]["along"][-1]]]-->.
 # - Under SmolLM2, tokens sampled from the whole distribution have a mean probability of 0.026<!--[[big["sampled"]["probability"]:.3f]]-->, Shakespeare's of 0.031<!--[[big["Shakespeare"]["probability"]:.3f]]--><!--[[? closest == "sampled"]]-->. Under the small
 #   model, which was trained on Shakespeare's other plays, both means are 0.024<!--[[own["Shakespeare"]["probability"]:.3f]]--><!--[[? round(own["sampled"]["probability"], 3) == round(own["Shakespeare"]["probability"], 3)]]-->.
-# - That does not make a sample a good text; click on "sampled" and read one. Rare tokens by themselves do not explain why. A third<!--[[? 0.3 < big["sampled"]["improbable"] < 0.36]]--> of the
-#   sampled tokens have a probability below 0.01, but so have 31<!--[[100 * big["Shakespeare"]["improbable"]:.0f]]--> % of Shakespeare's.
+# - That does not make a sample a good text; click on "sampled" and read one. Rare tokens alone do not explain why it reads badly. A third<!--[[? 0.3 < big["sampled"]["improbable"] < 0.36]]--> of the
+#   sampled tokens have a probability below 0.01, and so do 31<!--[[100 * big["Shakespeare"]["improbable"]:.0f]]--> % of Shakespeare's.
 # - We used sixteen<!--[[? measured["passages"]["SmolLM2"] == 16]]--> passages, three plays, and a small model that may know Shakespeare from its training. The curves resemble those of Holtzman et al. (figure 2).
 # </details>
 #
-# **By this measure human text is like the model's samples, not like its most probable text.** If a coin shows heads with
-# probability 0.6 and you toss it a hundred times, the most probable result is a hundred heads. You will never see it.
+# **By this measure Shakespeare's text is like the model's samples, not like its most probable text.** If a coin shows heads with
+# probability 0.6 and you toss it a hundred times, the most probable sequence is a hundred heads. You will never see it.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Let somebody read the beam's text aloud until the room laughs, then ask what the model did wrong (nothing: it was asked for a probable text).*

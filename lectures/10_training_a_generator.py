@@ -479,7 +479,7 @@ show.predict(
 # $$\text{linear } \epsilon_i = \max(\epsilon, k - c\,i), \qquad \text{exponential } \epsilon_i = k^i, \; k < 1, \qquad \text{inverse sigmoid } \epsilon_i = \frac{k}{k + \exp(i/k)}, \; k \ge 1.$$
 #
 # This is **scheduled sampling**. To compare the three, we choose the constants so that all of them reach one half at the
-# same step $h$: $c = 1/(2h)$; $k = 2^{-1/h}$; and the $k$ that solves $k \ln k = h$.
+# same step $h$. The linear schedule has $k = 1$ and $c = 1/(2h)$, the exponential one $k = 2^{-1/h}$, the inverse sigmoid the $k$ that solves $k \ln k = h$.
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -568,7 +568,7 @@ with torch.no_grad():
 # ### Does it help?
 #
 # Bengio et al. (2015) report better captions, parses and speech. We try scheduled sampling on the names of section 2 with two schedules and
-# five seeds each. One schedule falls to three quarters of reference letters, the other to nearly none. How good are the names that the
+# five seeds each. In one schedule the fraction of reference letters falls to three quarters, in the other to nearly zero. How good are the names that the
 # networks *write*? Each network samples 1,000 names, and we measure what fraction of their triples of letters is *known*, that is, occurs
 # in the training names. (This is precision only: a network that wrote *Anna* a thousand times would get 100 %.)
 
@@ -609,12 +609,12 @@ show.predict(
 # - If the network reads nearly only its own letters,
 #   60<!--[[100 * mean(triples["scheduled sampling"]):.0f]]--> % of the triples are known. Every seed gives this order<!--[[? apart]]-->, in the held-out loss as well. Of the triples in
 #   held-out real names, 96<!--[[100 * names["known_triples_of_held_out"]:.0f]]--> % are known.
-# - For letters to sounds (section 4) we have one run per method, all from one checkpoint, which is too few to rank the methods. The
+# - On the task of section 4, from letters to sounds, we have one run per method, all from one checkpoint, which is too few to rank the methods. The
 #   percentages of wrong sounds are 11.06<!--[[wrong[0]:.2f]]--> (teacher forcing), 11.17<!--[[wrong[1]:.2f]]--> (to 75 %) and 12.69<!--[[wrong[2]:.2f]]--> (to 10 %).
 # </details>
 #
-# **On these names scheduled sampling did not help.** It improved neither the loss nor the samples. That does not refute the paper, whose
-# tasks and models are different; it shows that the remedy is not automatic.
+# **On these names scheduled sampling did not help.** It improved neither the loss nor the fraction of known triples. That does not refute the paper, whose
+# tasks and models are different; it shows that the method does not always help.
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # > **What goes wrong.** (1) *You reverse the decay*. $\epsilon$ is the fraction of **reference** words, and it falls. If training starts
@@ -701,9 +701,11 @@ show.predict(
 # | a score for the whole text, as in reinforcement learning | Ranzato et al. 2016; the training of assistants ([lecture 24](24_assistant.ipynb)) |
 # | a larger model that predicts the next word | on-policy distillation (Agarwal et al. 2024) |
 #
-# **Does training prepare a generator for reading its own output? Teacher forcing does not even try. Scheduled sampling tries, but
-# with an unchanged target it aims at the wrong model. To aim at the right model, judge the text that the generator wrote.** As far
-# as is published, large language models first learn from text by teacher forcing; methods such as those of the table follow, if at all.
+# **Does training prepare a generator for reading its own output? Teacher forcing aims at the right model, but does not even try.
+# Scheduled sampling tries, but with an unchanged target it aims at the wrong model. To prepare the generator
+# and still aim at the right model, judge the text that it wrote.**
+# As far as their makers have published, large language models first learn from text by teacher forcing. Methods such as those in the
+# table come later, if they are used at all.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *10 minutes. Draw the table of four cases (reference sentence × letter read) on the board before the formula. What goes wrong: they say
@@ -722,7 +724,7 @@ show.predict(
 # noise. A pair consists of two sentences whose sets of words overlap by half or more, measured by the **Jaccard similarity**
 # $J = |A \cap B| / |A \cup B|$.
 #
-# We trained an editor on pairs of sentences of Shakespeare. It encodes the prototype and decodes the new sentence
+# We trained an editor on pairs of sentences from Shakespeare. It encodes the prototype and decodes the new sentence
 # ([lecture 11](11_sequence_to_sequence.ipynb) is about such models). Give it a sentence, a word to insert and a word to delete:
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
@@ -772,15 +774,15 @@ widgets.edit_player(edit, [sentence for sentence, _, _ in edits], insert="news",
 # <details><summary><b>What to notice</b></summary>
 #
 # - *what is the matter* and *what is the news* share three of five words, so $J$ = 0.6<!--[[overlap]]-->. Order and repetition do not count.
-# - The widget has three sentences. Of three requests, *news* for *matter*, *lady* for *lord* and *queen* for *king*, the editor carries out two<!--[[words(carried_out)]]-->. We do not
-#   know why it fails at the third.
+# - The widget has three sentences. Of three requests, *news* for *matter*, *lady* for *lord* and *queen* for *king*, two<!--[[words(carried_out)]]--> lead to a sentence with the new word. We do not
+#   know why the remaining one does not.
 # - The prototype lowers the *loss* a lot. A new sentence costs 7.24<!--[[held_out_edits["nats_with_another_prototype"]:.2f]]--> nats per word with an unrelated prototype, 3.14<!--[[held_out_edits["nats_without_edit"]:.2f]]--> with the nearest one,
 #   and 2.22<!--[[held_out_edits["nats_with_edit"]:.2f]]--> with the edit vector as well.
-# - But the sentences that the editor *writes* are worse than the prototypes that it started from. The BLEU of its sentences (how
-#   much two texts have in common) is 21<!--[[held_out_edits["bleu"]:.0f]]-->, and that of the unchanged prototype 28<!--[[held_out_edits["bleu_of_the_prototype"]:.0f]]-->. (One trained model; `python -m lectures.recipes
+# - But by BLEU, here the agreement with the wanted sentence, the sentences that the editor *writes* are worse than the prototypes that it
+#   started from. Its sentences have a BLEU of 21<!--[[held_out_edits["bleu"]:.0f]]-->, the unchanged prototypes one of 28<!--[[held_out_edits["bleu_of_the_prototype"]:.0f]]-->. (One trained model; `python -m lectures.recipes
 #   edit`.)
-# - Guu et al., with millions of sentences, report better perplexity and sentences that people prefer. Our editor confirms only the
-#   better perplexity.
+# - Guu et al., with millions of sentences, report a better perplexity than that of a language model without prototypes, and sentences
+#   that people prefer. Our comparison with an unrelated prototype tests neither.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}

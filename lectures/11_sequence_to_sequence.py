@@ -122,7 +122,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. Idea 1: the encoder's last state is the decoder's first state
 #
-# Encoder and decoder are recurrent networks. The encoder's state is $h^e$, and the decoder's is $h^d$:
+# Encoder and decoder are recurrent networks. The encoder's state is $h^e$ and its cell $f$; the decoder's state is $h^d$ and its cell $g$:
 #
 # $$h^e_j = f(x_j,\, h^e_{j-1}), \qquad c = h^e_n, \qquad h^d_0 = c, \qquad h^d_i = g(\hat y_{i-1},\, h^d_{i-1}), \qquad
 #   P(y_i) = \mathrm{softmax}(h^d_i V + b).$$
@@ -239,7 +239,7 @@ widgets.time_player(
 # **What the decoder's state holds.** The upper stripe is $c$. The lower one is the decoder's state after each step. It begins as $c$ and
 # has to remember what the decoder *still has to say*.
 #
-# > **Ask yourself.** After "vier tausend", which words are possible in German, and which for this source?
+# > **Ask yourself.** After "vier tausend", which words are possible in German, and which for the first source in the picture?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 sources = [english(n) for n in (4_723, 21, 72_000, 1_000_015, 987_654)]
@@ -249,9 +249,9 @@ widgets.decoder_player(steps_of, sources, starts)
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# After "vier tausend" a German number may end, or continue with a digit, with "hundert" or with a multiple of ten. *This* decoder is
+# After "vier tausend" a German number may end, or continue, for example with a digit, with "hundert" or with a multiple of ten. *This* decoder is
 # nearly certain of "sieben"<!--[[? dict(steps_of(english(4_723))[2].likely)["sieben"] > 0.9]]-->, so its state still holds at least the next digit. The whole stripe changes with every word, and the
-# eye finds no cell that stores "seven hundred". Section 4 asks a classifier instead.
+# eye finds no cell that stores "seven hundred". Section 4 asks a classifier about $c$ instead.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -485,7 +485,7 @@ show.predict(
     answer=min(
         other, key=lambda name: float((encode_by_hand(english(other[name])) - here).norm())
     ),
-    why="Nothing in the task asked for size. But 72 and 72,000 begin with the same words. Do other neighbours?",
+    why="Nothing in the task asked for size. But 72 and 72,000 begin with the same words. Do other neighbours share their first words?",
     reveals=widgets.vector_map(
         vectors.numpy(),
         [f"{n:,}" for n in numbers],
@@ -550,16 +550,16 @@ all_cells = ((with_bias[half:] @ direction > 0) == is_one[half:]).float().mean()
 # <details><summary><b>What to notice</b></summary>
 #
 # - Changing one word of eleven<!--[[words(len(english(465_721).split()))]]--> moves the vector by 1.3<!--[[apart:.1f]]-->. Two random numbers are 8.9<!--[[usual:.1f]]--> apart on average.
-# - This small step is spread over 41<!--[[many]]--> of the 128 cells, but not every one of them is needed.
-# - A single cell, chosen on half of 400<!--[[len(endings)]]-->
+# - This small step changes 41<!--[[many]]--> of the 128 dimensions by more than 0.05. Fewer can be enough to tell the last word.
+# - A single dimension, chosen on half of 400<!--[[len(endings)]]-->
 #   numbers, tells "… one" from "… two" in 86<!--[[100 * one_cell:.0f]]--> % of the other half.
-# - A linear classifier on all cells is right in 97<!--[[100 * all_cells:.0f]]--> %.
-# - The vector of 72 is nearer to that of 72,000<!--[[? numbers[nearest[numbers.index(72_000)]] == 72]]-->. The map is not sorted by size.
+# - A linear classifier on all dimensions is right in 97<!--[[100 * all_cells:.0f]]--> %.
+# - The nearest vector to that of 72,000 is that of 72<!--[[? numbers[nearest[numbers.index(72_000)]] == 72]]-->, so size alone does not decide.
 # - The two directions of the map show a fifth<!--[[? abs(scatter[:2].sum() / scatter.sum() - 0.2) < 0.03]]--> of the variance in all 128 dimensions. Points that are close on the map may be far apart.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Is that only recency?** This encoder reads from right to left, so the first word is the one it read *last*. A recurrent state may mainly
+# **Neighbours often share their first word. Is that only recency?** This encoder reads from right to left, so the first word is the one it read *last*. A recurrent state may mainly
 # reflect the latest words. The control reads from left to right, so it meets the first word first, and up to eleven more words after it.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -595,7 +595,7 @@ show.predict(
 # word with their nearest neighbour and 99<!--[[untrained["last"]:.0f]]--> % the last. After training, 78<!--[[forward["first"]:.0f]]--> % share the first word and 23<!--[[forward["last"]:.0f]]--> % the last. (One trained
 # network; `python -m lectures.recipes one_vector`.)
 #
-# So "thought" is too grand a name. **Judging by its neighbours, the vector keeps above all the first word, whether the encoder reads it first
+# So "thought" is too grand a name. **Judging by the neighbours, the first word shapes the vector most, whether the encoder reads it first
 # or last.** The decoder needs the first word first; we did not test whether that is the reason.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -792,8 +792,8 @@ show.predict(
 # - The measure is the percentage of 9- to 14-word test numbers translated without an error. It is 76<!--[[mean(neither):.0f]]--> for the translator that
 #   neither reads $c$ again nor reverses its source, as the mean of five seeds; this translator is the worst with every seed<!--[[? max(neither) < min(again + reverse + both)]]-->. The
 #   ranges of the other three overlap<!--[[? max(again) > min(reverse) and max(reverse) > min(both)]]-->, so we do not rank them.
-# - Idea 2 gains 8<!--[[gains[0]:.0f]]--> points, reversing 10<!--[[gains[1]:.0f]]-->, both together 13<!--[[gains[2]:.0f]]-->, each more than its interval over the paired seeds<!--[[? all(gain > half for gain, half in (seed_by_seed(of, neither) for of in (again, reverse, both)))]]-->. Both together
-#   are 5<!--[[missing[0]:.0f]]--> ± 6<!--[[missing[1]:.0f]]--> points short of the sum of the two, so five seeds do not show whether the gains add up<!--[[? 0 < missing[0] < missing[1]]]-->.
+# - Idea 2 gains 8<!--[[gains[0]:.0f]]--> points, reversing 10<!--[[gains[1]:.0f]]-->, both together 13<!--[[gains[2]:.0f]]-->; none of the three 95 % intervals over the paired seeds contains 0<!--[[? all(gain > half for gain, half in (seed_by_seed(of, neither) for of in (again, reverse, both)))]]-->. Both together
+#   gain 5<!--[[missing[0]:.0f]]--> ± 6<!--[[missing[1]:.0f]]--> points less than the sum of the two gains, so five seeds do not show whether the gains add up<!--[[? 0 < missing[0] < missing[1]]]-->.
 # - Reversing adds no parameters. Idea 2 costs a third<!--[[? round(sizes["every step"] / sizes["initial"], 2) == 1.34]]--> more parameters (195,741<!--[[sizes["every step"]:,]]--> instead of 146,589<!--[[sizes["initial"]:,]]-->), and our comparison does not show how much
 #   of its gain is due to them.
 # - At the first four positions reversing makes *more* errors, 0.9<!--[[100 * errors(True, range(1, 5)):.1f]]--> % instead of 0.4<!--[[100 * errors(False, range(1, 5)):.1f]]--> %. At positions 7 to 10 it halves them<!--[[? 1.8 < errors(False, range(7, 11)) / errors(True, range(7, 11)) < 2.4]]-->. Sutskever et al.
@@ -805,8 +805,9 @@ show.predict(
 #   to 51<!--[[mean(measured["bleu"]["initial, reversed"]["15-17"]):.0f]]--> from 59<!--[[mean(measured["bleu"]["initial"]["15-17"]):.0f]]-->.
 # </details>
 #
-# **Seed by seed, reading $c$ again raises BLEU at every length from 15 words onwards<!--[[? differs["every step"] == [*one_vector][4:]]]-->. Reversing lowers it at 15 to 23 words<!--[[? differs["initial, reversed"] == [*one_vector][4:7]]]-->.** (Both are corrected
-# for nine lengths.) At 9 to 14 words reversing gains numbers without an error, but in BLEU its gain is too small for five seeds.
+# **Reading $c$ again raises BLEU at every length from 15 words onwards<!--[[? differs["every step"] == [*one_vector][4:]]]-->. Reversing lowers it at 15 to 23 words<!--[[? differs["initial, reversed"] == [*one_vector][4:7]]]-->.** (Both come from paired
+# tests over five seeds, corrected for nine lengths.) At 9 to 14 words reversing makes more numbers right in every word, but its gain in
+# BLEU is too small to show with five seeds.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Ask for the positions of the errors before you show the curve; nearly everybody expects better beginnings. What goes wrong:

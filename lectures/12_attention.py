@@ -153,7 +153,7 @@ show.predict(
 #   to blame.
 # </details>
 #
-# **A wider vector moves the cliff, but does not remove it. A memory of all states grows with the text.**
+# **A wider vector fails later, but it still fails. A memory of all states grows with the text.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Let the room vote on eight, fifty or 256. What goes wrong: they object that a trained network packs better. That may well
@@ -842,7 +842,7 @@ show.curves(
 # <details><summary><b>What to notice</b></summary>
 #
 # With the division by $\sqrt d$ the curve is flat<!--[[? {round(mean_slope(width, True), 2) for width in widths} == {0.12}]]--> at about 0.12<!--[[mean_slope(512, True):.2f]]-->. Without it the curve has fallen to 0.007<!--[[mean_slope(512, False):.3f]]--> at $d = 512$, a sixteenth<!--[[? round(mean_slope(512, True) / mean_slope(512, False)) == 16]]--> of
-# that. The additive score is bounded by $\sum_i |u_i|$ however wide $q$ and $k$ are; whether it saturates depends on the size of $u$.
+# that. The additive score is bounded by $\sum_i |u_i|$ however wide $q$ and $k$ are; whether softmax saturates depends on the size of $u$.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -857,7 +857,7 @@ show.curves(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Masks: what must not be seen
 #
-# A query must not read some keys. To compute a **batch** of sentences together, we bring them to one length with **padding**, which
+# There are keys that a query must not read. To compute a **batch** of sentences together, we bring them to one length with **padding**, which
 # carries no meaning. And a model that predicts the next word must not see that word, so a **causal mask** hides the future. Our masks are
 # boolean, `True` = *may attend*, and they combine with `&`. Masked keys are left out *before* the softmax; the other keys share the
 # weight.
