@@ -38,7 +38,7 @@ from itertools import takewhile
 from typing import Any, Literal, cast
 
 from autograder.assignments import CHECKOUT, SOURCE
-from autograder.question.edits import Edit, EditError, Master, edited, master_of
+from autograder.question.edits import Edit, Master, edited, master_of
 from autograder.question.hints import nearly
 from autograder.question.judges import (
     TOLERANCE,
@@ -51,6 +51,7 @@ from autograder.question.judges import (
     same_values,
 )
 from autograder.question.kinds import with_every_kind
+from autograder.question.listing import EditError
 from autograder.question.outcome import COUNTED
 from autograder.question.rooms import with_what_is_built_on
 from autograder.question.sized import MAIN, ODD, At, Inputs, at, of_question, these, usual

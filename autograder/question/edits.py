@@ -17,9 +17,7 @@ from typing import Any
 
 import torch
 
-
-class EditError(ValueError):
-    """An edit that cannot be applied to a solution. The text names the question, the misconception and the edit."""
+from autograder.question.listing import BEGIN, EditError
 
 
 @dataclass(frozen=True)
@@ -142,10 +140,10 @@ class Master:
         """The numbers of the solution's first line, and of the line after its last."""
         definition = self._definition(function)
         lines = range(definition.lineno, len(self._lines))
-        starts = (i for i in lines if re.match(r" +### BEGIN SOLUTION", self._lines[i]))
+        starts = (i for i in lines if self._lines[i].lstrip(" ").startswith(BEGIN))
         start = next(starts, None)
         if start is None or start > (definition.end_lineno or 0) + 1:
-            raise EditError(f"{self.path.name}: the function {function} has no region ### BEGIN SOLUTION")
+            raise EditError(f"{self.path.name}: the function {function} has no region {BEGIN}")
         stop = next(i for i in range(start, len(self._lines)) if re.match(r" +### END SOLUTION", self._lines[i]))
         return start + 1, stop
 

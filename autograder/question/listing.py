@@ -4,10 +4,13 @@ import functools
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.question.edits import EditError
 from autograder.question.specification import Exercise
 
 BEGIN = "### BEGIN SOLUTION"
+
+
+class EditError(ValueError):
+    """An edit that cannot be applied to a solution. The text names the question, the misconception and the edit."""
 
 
 def solution_in(function: Any) -> str:

@@ -3,7 +3,8 @@
 import pytest
 
 from autograder.question.declare import _misconceptions, question
-from autograder.question.edits import EditError, Master
+from autograder.question.edits import Master
+from autograder.question.listing import EditError
 
 MASTER = '''# %% [markdown]
 # ## 2. Doubling [[small.double, 15 minutes, easy]]

@@ -15,10 +15,9 @@ from autograder.check import CheckFailed, check, failing, passes
 from autograder.grading.stubs import CourseStubs
 from autograder.question.audit import exercise_faults, verdict_on
 from autograder.question.draw import Draw
-from autograder.question.edits import EditError
 from autograder.question.find import exercises_of, find
 from autograder.question.laws.experiments import is_supported
-from autograder.question.listing import listing_of
+from autograder.question.listing import EditError, listing_of
 from autograder.question.outcome import Outcome
 from autograder.question.public import read, write
 from autograder.question.questions import opened
