@@ -102,25 +102,25 @@ show.predict(
     "Put these rows in the order of their final loss in the paper, lowest first: a block that is repeated (Universal Transformer), a learned factor instead of a norm (Rezero), a smoother activation (GeLU), attention weights that do not depend on the words (Synthesizer random).",
     order=four,
     answer=sorted(four, key=final.get),
-    why="GeLU has vanilla's loss of 1.838. Rezero is a small change as well, but ends 0.1 above it. The Universal Transformer is last, with a quarter of the steps per second.",
+    why="GeLU has vanilla's loss of 1.838. Rezero is a small change as well, but ends 0.1 above it. The Universal Transformer is last, and makes a quarter of vanilla's steps per second.",
     reveals=widgets.table_explorer(columns),
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# > **Ask yourself.** The table appears with the answer above. Press a row to open it. Sort by the parameters of their models, then by the operations. Which of the good rows have many more parameters, and which printed value is hard to believe?
+# > **Ask yourself.** The table appears with the answer above. Press a row to open it. Sort by the parameters of the paper's models, then by the operations. Which of the good rows have many more parameters, and which printed value is hard to believe?
 #
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - Switch Transformer, mixture of experts and product keys are among the best, with 5, 3 and 2 times the parameters of vanilla.
 # - The row of product keys prints 386.6<!--[[THEIRS["Product key memory"]["operations"]:.1f]]--> · 10¹² operations per step, 35<!--[[THEIRS["Product key memory"]["operations"] / THEIRS[VANILLA]['operations']:.0f]]--> times those of vanilla. The authors call this an artefact of their code.
-# - Gated networks have vanilla's parameters and operations, because their hidden layer has 2/3 of the width.
-# - Most rows of the last third (convolutions, synthesizers that replace the scores, Universal, Weighted) are worse than vanilla.
-# - If the paper does not say how a part of a row was built, the opened row names it.
+# - Gated networks have three matrices instead of two, but their hidden layer has 2/3 of the width. So they have vanilla's parameters and operations.
+# - In the last third of the paper's table, most rows (convolutions, synthesizers that replace the scores, Universal, Weighted) are worse than vanilla.
+# - If the paper does not say how a part of a row was built, the opened row names that part.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *11 minutes. Take the order as a show of hands. Then let the room choose three rows to open, and read the equation aloud with the picture. What goes wrong: students read "operations" as "time"; sort by steps per second to see that it is not.
-# Only some rows have columns of ours; section 7 says what they are.*
+# For some rows the table also has our own results; section 7 says what they are.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. Is a difference real?
@@ -209,7 +209,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Fifty-one chances to be lucky
 #
-# Suppose that *nothing* works: all 51 rows are vanilla under another name. We sample five runs for each of the 52 rows from one normal distribution and test each row against vanilla, as above. A row wins if its mean is lower and p < 0.05. For a single row this happens in 2.5 % of cases.
+# Suppose that *nothing* works: all 51 rows are vanilla under another name. We sample five runs for each of the 52 rows from one normal distribution and test each row against vanilla, as above. A row wins if its mean is lower and p < 0.05. For a single row this happens in 2.5 % of cases: half of the 5 %, since the other half are significantly worse.
 # If the 51 tests were independent, at least one row would win in $1 - 0.975^{51}$ = 73 % of tables.
 
 
@@ -250,7 +250,7 @@ show.predict(
     choices={"about 3 %": 3, "about 30 %": 30, "about 73 %": 73, "about 99 %": 99},
     answer=100 * float((lucky > 0).mean()),
     unit=" %",
-    why="The tests are not independent, since they share one baseline. Accidents come in swarms: usually no row wins, but when vanilla's five runs are unlucky, many rows win together.",
+    why="The tests are not independent, since they share one baseline. Lucky wins come in clusters: usually no row wins, but when vanilla's five runs are unlucky, many rows win together.",
     reveals=widgets.luck_playground(wins, one_table),
 )
 
@@ -269,8 +269,8 @@ HTML(
 )
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *8 minutes. Move "another table" until a swarm appears; then lower the runs to 2. Ask what the cheapest protection is (more runs of the *baseline*: it is in every comparison). What goes wrong: students take the
-# correction as a punishment for testing much. It is the price of reporting the best of many.*
+# *8 minutes. Move "another table" until many rows win together; then lower the runs to 2. Ask what the cheapest protection is (more runs of the *baseline*: it is in every comparison). What goes wrong: students take the
+# correction as a punishment for testing many rows. It is the price of reporting the best of many.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. A column of noise?
@@ -294,7 +294,7 @@ print(f"{questions} fits {fits(questions)} of the 52 values: one is {100 / quest
 right = webq.mean() / 100
 by_chance = 100 * math.sqrt(right * (1 - right) / questions)
 show.predict(
-    f"A row answers {webq.mean():.0f} % of {questions} questions on average. If all 52 rows were equally good and each answered its questions by chance, what standard deviation would the column have, in points?",
+    f"A row answers {webq.mean():.0f} % of {questions} questions correctly on average. If every row had this probability of a right answer to each question, what standard deviation would the column have from chance alone, in points?",
     choices={"about 0.2": 0.2, "about 0.7": 0.7, "about 2": 2, "about 6": 6},
     answer=by_chance,
     why="The standard error of a fraction is $\\sqrt{p(1-p)/n}$. Here it is about eight questions.",
@@ -310,10 +310,10 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - 51<!--[[fits(378)]]--> of the 52<!--[[len(THEIRS)]]--> values are multiples of 1/378. Only 19.56 is not, where 74 questions would be 19.58; so even a published table may have an error.
-# - Vanilla answers 87<!--[[round(THEIRS["Vanilla Transformer"]["webq"] * questions / 100)]]--> of 378<!--[[questions]]--> questions correctly, GeLU 95<!--[[round(THEIRS["GeLU"]["webq"] * questions / 100)]]--> and Switch Transformer 99<!--[[round(THEIRS["Switch Transformer"]["webq"] * questions / 100)]]-->. GeLU has vanilla's final loss, so its 8<!--[[round(THEIRS["GeLU"]["webq"] * questions / 100) - round(THEIRS["Vanilla Transformer"]["webq"] * questions / 100)]]--> additional right answers may easily be luck.
-# - The spread of the column, 1.81<!--[[stdev(of["webq"] for of in THEIRS.values()):.2f]]--> points, is even *smaller* than the 2.17<!--[[by_chance:.2f]]--> that chance alone would give. All rows answer the same questions. If some questions are easy for all rows, which the table does not say, the standard error of a fraction
+# - Vanilla answers 87<!--[[round(THEIRS["Vanilla Transformer"]["webq"] * questions / 100)]]--> of 378<!--[[questions]]--> questions correctly, GeLU 95<!--[[round(THEIRS["GeLU"]["webq"] * questions / 100)]]--> and Switch Transformer 99<!--[[round(THEIRS["Switch Transformer"]["webq"] * questions / 100)]]-->. GeLU has vanilla's final loss. Its 8<!--[[round(THEIRS["GeLU"]["webq"] * questions / 100) - round(THEIRS["Vanilla Transformer"]["webq"] * questions / 100)]]--> additional right answers are about one standard deviation of chance, so they may easily be luck.
+# - The standard deviation of the column, 1.81<!--[[stdev(of["webq"] for of in THEIRS.values()):.2f]]--> points, is even *smaller* than the 2.17<!--[[by_chance:.2f]]--> that chance alone would give. All rows answer the same questions. If some questions are easy for all rows, which the table does not say, the standard error of a fraction
 #   is too pessimistic for a comparison of two rows. If you have the individual answers, compare the rows question by question.
-# - **It is not all noise.** Rows with a low final loss answer more questions correctly. The rank correlation is ρ = 0.73<!--[[rank_correlation([(-THEIRS[row]["final"], THEIRS[row]["webq"]) for row in THEIRS])["rho"]:.2f]]--> over the 52 rows. Choose *within 0.05 of vanilla's loss*. Over these 29<!--[[len(close)]]--> rows ρ is only 0.36<!--[[rank_correlation([(-THEIRS[row]["final"], THEIRS[row]["webq"]) for row in close])["rho"]:.2f]]--> (95 % interval −0.03<!--[[rank_correlation([(-THEIRS[row]["final"], THEIRS[row]["webq"]) for row in close])["low"]:.2f]]--> to 0.66<!--[[rank_correlation([(-THEIRS[row]["final"], THEIRS[row]["webq"]) for row in close])["high"]:.2f]]-->).
+# - **It is not all noise.** Rows with a low final loss answer more questions correctly. The rank correlation is ρ = 0.73<!--[[rank_correlation([(-THEIRS[row]["final"], THEIRS[row]["webq"]) for row in THEIRS])["rho"]:.2f]]--> over the 52 rows. In the widget, choose the rows *within 0.05 of vanilla's loss*. Over these 29<!--[[len(close)]]--> rows ρ is only 0.36<!--[[rank_correlation([(-THEIRS[row]["final"], THEIRS[row]["webq"]) for row in close])["rho"]:.2f]]--> (95 % interval −0.03<!--[[rank_correlation([(-THEIRS[row]["final"], THEIRS[row]["webq"]) for row in close])["low"]:.2f]]--> to 0.66<!--[[rank_correlation([(-THEIRS[row]["final"], THEIRS[row]["webq"]) for row in close])["high"]:.2f]]-->).
 #   The bad rows carry much of the correlation. Among the good ones the interval contains 0.
 # - SuperGLUE holds up better: 0.87<!--[[rank_correlation([(-THEIRS[row]["final"], THEIRS[row]["superglue"]) for row in THEIRS])["rho"]:.2f]]--> over all rows, 0.74<!--[[rank_correlation([(-THEIRS[row]["final"], THEIRS[row]["superglue"]) for row in close])["rho"]:.2f]]--> among the 29. So the same table has columns of very different value, and none of them prints an interval.
 # </details>
@@ -646,7 +646,7 @@ widgets.correction_playground({"none": dict, "corrected": bonferroni}, columns, 
 # 3. You tried 51 ideas and report the best, with p = 0.01. What should a reader do?
 # <details><summary>Answer</summary>Multiply p by 51, which gives 0.51. By chance some idea would look as good as this in at most 51 % of such searches, and in 40<!--[[100 * (1 - 0.99**51):.0f]]--> % if the tests were independent.</details>
 #
-# 4. Why do equal rows win in swarms?
+# 4. Why do equal rows win in clusters?
 # <details><summary>Answer</summary>All are compared with the same few runs of the baseline. If these are unlucky, every row looks better.</details>
 #
 # 5. A Switch Transformer beats vanilla at equal operations. Name a comparison in which it may lose.

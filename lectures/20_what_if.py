@@ -486,7 +486,7 @@ for (name, mask), of in sorted(by_mask.items()):
 #
 # | | output at position $t$ | weights | to train |
 # |---|---|---|---|
-# | **Fourier mixing** (FNet, Lee-Thorp et al. 2022) | $\mathrm{Re} \sum_s e^{-2\pi i\, s t / n} \, \hat x_s$, where $\hat x_s$ is $x_s$ transformed along its features | fixed | nothing |
+# | **Fourier mixing** (FNet, Lee-Thorp et al. 2022) | $\mathrm{Re} \sum_s e^{-2\pi i\, s t / n} \, \hat x_s$, where $\hat x_s$ is the Fourier transform of $x_s$ along its features | fixed | nothing |
 # | **Token mixing** (MLP-Mixer, Tolstikhin et al. 2021) | $W_2\, \mathrm{GELU}(W_1 x)$ over positions, for every feature | fixed after training | $W_1, W_2$ |
 # | linear mixing | $\sum_s M_{ts} x_s$ | fixed after training | $M$ |
 # | attention | $\sum_s \alpha_{ts} x_s W_{VO}$ | depend on the words | $W_Q, W_K, W_V, W_O$ |
@@ -538,9 +538,9 @@ maps = {
 widgets.mixing_player(maps, WORDS)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Attention's map changes with the words. Those of FNet and linear mixing do not change at all. MLP-Mixer's weights are fixed as well, but its GELU is not linear, so its map changes a little.
+# Each map shows how strongly every output depends on every input. Attention's map changes with the words. Those of FNet and linear mixing do not change at all. MLP-Mixer's weights are fixed as well, but its GELU is not linear, so its map changes a little.
 #
-# We train seven encoders that differ only in this sublayer, on two tasks. In **text**, one letter of a word is hidden, as in [lecture 14](14_positions.ipynb). The **images** are handwritten digits of 8 × 8 pixels, cut into 16 patches of 2 × 2; the mean of the final vectors is classified. All train for 250 steps with one learning rate, which was tuned for none of them; attention has the most parameters<!--[[? all(max(of, key=lambda row: of[row]["parameters"]) == "attention" for of in mixing["tasks"].values())]]-->.
+# We train seven encoders that differ only in this sublayer, on two tasks. In **letters**, one letter of a word is hidden, as in [lecture 14](14_positions.ipynb). In **digits**, the inputs are handwritten digits of 8 × 8 pixels, cut into 16 patches of 2 × 2; the mean of the final vectors is classified. All train for 250 steps with one learning rate, which was tuned for none of them; attention has the most parameters<!--[[? all(max(of, key=lambda row: of[row]["parameters"]) == "attention" for of in mixing["tasks"].values())]]-->.
 # The controls are *random mixing*, a random matrix that is not trained, and *no mixing*, which processes every position by itself.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -573,14 +573,14 @@ beyond_none = against(
     {row: summary(v) for row, v in right["digits"].items() if row != "no mixing"},
 )
 mixing_findings = [
-    *(judged(task) + ". Five seeds; above and below after Holm's correction." for task in right)
+    *(judged(task) + ". Five seeds; “above” and “below” are significant after Holm's correction." for task in right)
 ]
 show.predict(
     "Suppose that nothing mixes the patches of a digit. Every patch is processed by itself, with its position, and the sixteen final vectors are averaged. What percentage of new digits is classified correctly? (Guessing: 10 %.)",
     choices={"about 15 %": 15, "about 40 %": 40, "about 65 %": 65, "about 90 %": 90},
     answer=means["digits"]["no mixing"],
     unit=" %",
-    why="Each patch votes, and knows where it is. Averaged votes get most digits right, so a high score here says little about a mixing. Compare each with no mixing.",
+    why="Each patch votes, and knows where it is. Averaged votes get most digits right, so a high score alone does not show that mixing helps. Compare each kind of mixing with no mixing.",
     reveals=[widgets.mixing_explorer(mixing, without_attention.TASKS), listed(mixing_findings)],
 )
 
@@ -612,7 +612,7 @@ show.predict(
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *10 minutes. Show attention's two maps first, then FNet's: the difference is the lecture in one picture. Take guesses for the digits by show of hands. What goes wrong: "FNet is nearly as good" is said of the mean over GLUE. Ask on which task, and compared with which control.*
+# *10 minutes. Show attention's two maps first, then FNet's: this difference is the point of the section. Take guesses for the digits by show of hands. What goes wrong: "FNet is nearly as good" is said of the mean over GLUE. Ask on which task, and compared with which control.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Another order
@@ -788,13 +788,13 @@ show.predict(
     choices=[
         "not with one layer, but with two",
         "with one layer already",
-        "with no number of layers",
+        "not with any number of layers",
     ],
     answer="not with one layer, but with two"
     if one_layer < 1e-6 < two_layers
     else "with one layer already"
     if one_layer >= 1e-6
-    else "with no number of layers",
+    else "not with any number of layers",
     why="In one layer, the last word reads all words as a set. But the *other* words see different sets when they are shuffled, so their vectors change, and the second layer reads these.",
     reveals=widgets.last_word_playground(moved).opens(mask="causal"),
 )
@@ -809,8 +809,8 @@ whole = next(iter(decoder))
 HTML(
     listed(
         (
-            f"An encoder names {letters['none']:.1f} % of hidden letters without positions, and {letters[best_letters]:.1f} % with the best kind, {best_letters} ({len(told['letters']['none']['ours'])} seeds). In Wang et al. (2021) GLUE is 76.6 without positions, and 82.5 with the best of their 13 kinds.",
-            f"A language model has {beyond['none']:.3f} nats per character on the trained length without positions, and {beyond[best_beyond]:.3f} with the best kind, {best_beyond}.",
+            f"An encoder names {letters['none']:.1f} % of hidden letters without positions, and {letters[best_letters]:.1f} % with the best positional encoding, {best_letters} ({len(told['letters']['none']['ours'])} seeds). In Wang et al. (2021) GLUE is 76.6 without positions, and 82.5 with the best of their 13 kinds.",
+            f"A language model has {beyond['none']:.3f} nats per character on texts of the training length without positions, and {beyond[best_beyond]:.3f} with the best positional encoding, {best_beyond}.",
             f"Another language model, post-norm ({whole}), has {fmean(decoder[whole]['dev']):.3f} nats; without positions it has {fmean(decoder['without positions']['dev']):.3f}.",
         )
     )
@@ -820,8 +820,8 @@ HTML(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Without a mask the vector never moves, at any depth, because the whole stack treats the other words as a set.
-# - With a causal mask the vector moves from two layers on. Haviv et al. (2022) find that large models without positional encodings learn the position of each word.
-# - In Wang et al. the damage is uneven. Without positions CoLA, which asks whether a sentence is grammatical, falls from 60.2 to 39.0; MNLI, which asks whether one sentence follows from another, only from 84.8 to 80.1. Without a mask and positions a model sees a bag of words, and on MNLI that goes a long way.
+# - With a causal mask the vector moves if there are at least two layers. Haviv et al. (2022) find that large models without positional encodings learn the position of each word.
+# - In Wang et al. the damage is uneven. Without positions CoLA, which asks whether a sentence is grammatical, falls from 60.2 to 39.0; MNLI, which asks whether one sentence follows from another, only from 84.8 to 80.1. Without a mask or positions a model sees a bag of words, and on MNLI that goes a long way.
 # - These models were trained without positional encodings. Removing them from a trained model is a different experiment.
 # </details>
 #
@@ -1035,10 +1035,10 @@ show.predict(
 # | networks | SmolLM2 is far worse than guessing | they cannot undo a collapse | 1 to 3 |
 # | attention | SmolLM2's loss lies between that of the whole model and guessing | digits do as well without any mixing, and better with FNet | 1, 4 |
 # | weights that depend on the words | | digits do better with fixed weights; on letters FNet is behind attention, and the Mixer is not clearly behind | 4 |
-# | the order | | among random orders, attention nearer the input went with lower losses after 1,600 steps; the sandwich keeps a third of its lead after 4,800 | 5 |
+# | the order of the sublayers | | among random orders, attention nearer the input went with lower losses after 1,600 steps; the sandwich keeps a third of its lead after 4,800 steps | 5 |
 # | positional encodings | | with a causal mask, two layers notice some of the order | 6 |
-# | the norm's position | | at 100 layers pre-norm starts; post-norm started only as DeepNorm with a low rate | 7 |
-# | different weights in each layer | | after 1,600 steps, sharing one block costs, even at equal parameters | 8 |
+# | the norm's position | | at 100 layers pre-norm started to learn; post-norm did so only as DeepNorm with a low learning rate | 7 |
+# | different weights in each layer | | after 1,600 steps, sharing one block gives a higher loss, even at equal parameters | 8 |
 #
 # **In these tests the skips hold the stack up.** Without them the tokens grew alike in every stack that we tried, random or trained. In SmolLM2 the networks help to keep tokens apart. Whether a hundred layers started to learn depended on the norm's position, on DeepNorm's factors and on the learning rate.
 

@@ -2,7 +2,7 @@
 # # Beyond text
 #
 # A language model predicts the next symbol of a sequence. Nothing in it requires the symbols to be words. In this lecture a Transformer reads pictures cut into squares, continues and harmonises chorales by Bach,
-# and writes captions. **What really helped** each time? Was it the architecture, the data, the positions, or attention?
+# and encodes pictures for an LSTM that writes captions. **What really helped** each time? Was it the architecture, the data, the positions, or attention?
 #
 # <img src="figures/anything_as_tokens.svg" width="860" alt="Three sequences of tokens: the patches of a picture, the four voices of a chorale in turn, and the words of a caption that looks at a picture.">
 #
@@ -90,10 +90,10 @@ def photograph(name):
 pictures = {"temple": photograph("china"), "flower": photograph("flower"), "digit": digit.numpy()}
 tokens_of = {size: to_patches(torch.zeros(1, 224, 224), size).shape[1] for size in (16, 8)}
 show.predict(
-    "The paper reads photographs of 224 × 224 pixels in patches of 16 × 16. How many tokens is one photograph?",
+    "The paper reads photographs of 224 × 224 pixels in patches of 16 × 16. How many patches does one photograph give?",
     choices={"14": 14, "196": 196, "3,136": 3136, "50,176": 50176},
     answer=tokens_of[16],
-    why="There are $224 / 16 = 14$ patches in each of 14 rows. The paper's title says it: an image is worth 16 × 16 words.",
+    why="There are $224 / 16 = 14$ patches in each of 14 rows. The 16 × 16 in the paper's title, “An image is worth 16 × 16 words”, is the size of a patch, not the number of patches.",
     reveals=widgets.patch_playground(to_patches, pictures),
 )
 
@@ -109,7 +109,7 @@ show.predict(
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *8 minutes. Ask for the number of tokens before the widget, then press patches. What goes wrong: students think that $E$ looks for edges because a convolution would. It may; but every patch uses the same $E$ only inside its own square, and nothing tells the model which squares touch.*
+# *8 minutes. Ask for the number of tokens before the widget, then press patches. What goes wrong: students think that $E$ looks for edges because a convolution would. It may. But $E$ sees one square at a time, and nothing tells the model which squares touch.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. How many images does it need?
@@ -639,7 +639,7 @@ scored = {kind: captions.scored(model, unseen) for kind, model in captioners.ite
 own = scored["patches"]
 by_chance = own["chance"]
 show.predict(
-    f"The box of the named symbol touches {100 * by_chance:.0f} % of the locations. When the captioner with patches writes the word, what share of its attention lies there?",
+    f"The box of the named symbol touches {100 * by_chance:.0f} % of the locations. When the captioner with patches writes this symbol's name, what share of its attention lies there?",
     choices={"about 45 %": 45, "about 65 %": 65, "about 85 %": 85, "all of it": 100},
     answer=100 * own["in_box"],
     unit=" %",
@@ -668,8 +668,8 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **An intervention.** A map of attention only describes. To find out what a word *depends on*, we erase one symbol and see how far ln P of the word falls. We do this for five seeds, and train the convolutional encoder once more with Xu et al.'s **doubly stochastic attention**, a penalty
-# $\lambda \sum_j (1 - \sum_i \alpha_{ij})^2$ with $\lambda = 1$. It asks that the weights of each location, summed over the caption, come to about 1, so that no part of the picture is ignored.
+# **An intervention.** A map of attention only describes. To find out what a word *depends on*, we erase one symbol and see how far ln P of the word falls. We do this for five seeds, and also train the convolutional captioner with Xu et al.'s **doubly stochastic attention**, a penalty
+# $\lambda \sum_j (1 - \sum_i \alpha_{ij})^2$ with $\lambda = 1$. It asks that the weights of each location, summed over the caption, come to about 1, so that no part of the picture is ignored. The convolutional captioner shown above was trained with this penalty.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 right_of = {row: [100 * share for share in by["right_new_pairs"]] for row, by in attends.items()}
@@ -691,17 +691,17 @@ penalised = right_of["convolutional, doubly stochastic"]
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - **The control refutes the score.** Attention paid to another picture scores 86<!--[[100 * own["another_picture"]:.0f]]--> %, as much as attention paid to this one, in both captioners<!--[[? all(of["in_box"] - of["another_picture"] < 0.02 for of in scored.values())]]-->. Attention fixed to one location per noun would score 100<!--[[100 * blind:.0f]]--> %. So in these pictures the score says nothing about seeing.
-# - **The intervention says more.** Erasing the named symbol costs the captioner with patches about 5<!--[[fmean(attends["patches"]["erased"]):.0f]]--> nats, and erasing the other symbol hardly anything<!--[[? fmean(attends["patches"]["other_erased"]) < 0.15]]-->. Its captions of new pairs are right in 99<!--[[fmean(right_of["patches"]):.0f]]--> %.
+# - **The score does not pass the control.** Attention paid to another picture scores 86<!--[[100 * own["another_picture"]:.0f]]--> %, as much as attention paid to this one, in both captioners<!--[[? all(of["in_box"] - of["another_picture"] < 0.02 for of in scored.values())]]-->. Attention fixed to one location per noun would score 100<!--[[100 * blind:.0f]]--> %. So in these pictures the score says nothing about seeing.
+# - **The intervention says more.** Erasing the named symbol costs the captioner with patches about 5<!--[[fmean(attends["patches"]["erased"]):.0f]]--> nats, and erasing the other symbol hardly anything<!--[[? fmean(attends["patches"]["other_erased"]) < 0.15]]-->. Its captions of new pairs are right in 99<!--[[fmean(right_of["patches"]):.0f]]--> % of cases.
 # - **Attention in the right place is not recognition.** The two<!--[[words(len(failing))]]--> convolutional seeds with no correct caption still have their largest weight in the box in 91<!--[[100 * largest[failing[0]]:.0f]]--> and 84<!--[[100 * largest[failing[1]]:.0f]]--> % of cases.
-# - The convolutional encoder gets between 0<!--[[min(right_of["convolutional"]):.0f]]--> and 100<!--[[max(right_of["convolutional"]):.0f]]--> % right, and with the penalty at least 38<!--[[min(penalised):.0f]]--> %. Five seeds of each are too few for a verdict on the penalty, but enough to show what one seed hides.
+# - Depending on the seed, the convolutional captioner gets between 0<!--[[min(right_of["convolutional"]):.0f]]--> and 100<!--[[max(right_of["convolutional"]):.0f]]--> % of the captions right, and with the penalty at least 38<!--[[min(penalised):.0f]]--> %. Five seeds of each are too few for a verdict on the penalty, but enough to show what one seed hides.
 # - To score attention you need pictures in which the place does not give the answer away: smaller symbols, placed anywhere in a wider picture. In such pictures, one fixed location per noun scores 59<!--[[100 * anywhere["blind"][0]:.0f]]--> %. We trained five<!--[[words(len(anywhere["right"]))]]--> captioners on such pictures (`python -m lectures.recipes scattered`). All of them correctly describe every new picture of a pair that occurs in training<!--[[? min(anywhere["right"]) == 1]]-->, and to do so they need the named symbol<!--[[? min(anywhere["erased"]) > 5 > 0.5 > max(anywhere["other_erased"])]]-->.
 # - But their maps differ. In four<!--[[words(sum(of > blind for of, blind in zip(anywhere["in_box"], anywhere["blind"])))]]--> of them the attention in the box is above the score of one fixed location, up to 89<!--[[100 * max(anywhere["in_box"]):.0f]]--> %. In the fifth it is 31<!--[[100 * min(anywhere["in_box"]):.0f]]--> %. On familiar pairs this model is right although its map points elsewhere; on new pairs it is right in 50<!--[[100 * min(anywhere["right_new_pairs"]):.0f]]--> %, the others in at least 87<!--[[100 * sorted(anywhere["right_new_pairs"])[1]:.0f]]--> %. One such seed does not show that the map and the errors are linked.
 # </details>
 #
 # **Before you believe a map of attention, score attention that ignores the picture. To learn what a word depends on, intervene.**
 #
-# Many models of today read pictures and text together. CLIP (Radford et al. 2021) trains an encoder of each with the contrastive objective of [lecture 17](17_pretraining.ipynb), so that a picture and its caption get similar vectors. Many assistants put patches among the tokens of a language model. For a *video* the locations are its frames. Venugopalan et al. (2015) read a vector per frame with a stack of LSTMs, which then writes the caption. Chung et al. (2017) read lips. Their decoder attends to the frames of a speaking mouth and to the sound, and writes what is said. We train none of these models.
+# Many of today's models read pictures and text together. CLIP (Radford et al. 2021) trains one encoder for pictures and one for texts with the contrastive objective of [lecture 17](17_pretraining.ipynb), so that a picture and its caption get similar vectors. Many assistants put patches among the tokens of a language model. For a *video* the locations are its frames. Venugopalan et al. (2015) read a vector per frame with a stack of LSTMs, which then writes the caption. Chung et al. (2017) read lips. Their decoder attends to the frames of a speaking mouth and to the sound, and writes what is said. We train none of these models.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *18 minutes. Step through the words with the play button, first with the convolutional encoder. Ask what the article "an" needs to know: it must have looked already. Let the room propose controls before you show ours. What goes wrong: students take the map for an explanation. The intervention is the evidence; the map is a hint.*
@@ -711,12 +711,12 @@ penalised = right_of["convolutional, doubly stochastic"]
 #
 # | task | what helped, at our scale | what we could not tell | section |
 # |---|---|---|---|
-# | digits | a convolutional network; for the Vision Transformer pretraining and more steps, with all images | which of the convolution's assumptions helps, and what more data or better rates would change | 2 |
+# | digits | a convolutional network; for the Vision Transformer, if it has all training images, pretraining and more steps | which of the convolution's assumptions helps, and what more data or better rates would change | 2 |
 # | long sequences | skewing: less memory, the same scores | | 3 |
-# | chorales | relative positions; with them a model learns sooner to copy the voice's previous pitch | which model ends better, and what sounds better | 5, 6 |
-# | captions | the symbol; without it the word becomes improbable | whether the attention that we see helped | 7 |
+# | chorales | relative positions; with them a model learns sooner to copy the voice's previous pitch | which model ends with the lower loss, and which music sounds better | 5, 6 |
+# | captions | seeing the named symbol; without it the word becomes improbable | whether the attention that we see helped | 7 |
 #
-# **One architecture reads pictures, music and words. What helped in each case shows only in comparison with a simpler baseline: the nearest neighbour, copying, counted 7-grams, attention that ignores the picture.**
+# **The Transformer reads pictures and music as it reads words. What helped in each case shows only in comparison with a simpler baseline: the nearest neighbour, copying, counted 7-grams, attention that ignores the picture.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *3 minutes. Cover the second column and let the room fill it in. What goes wrong: "attention found the object" is repeated from the picture, after the control has shown that nothing had to be found.*

@@ -216,11 +216,11 @@ errors = {
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. Fitted on the small, tested on the large
 #
-# Hoffmann et al. (2022) fit both variables together. We write the family of both papers as one function:
+# Hoffmann et al. (2022) fit both variables together. We write the forms of both papers as one function:
 #
 # $$L(N, D) = \Big(E + \frac{A}{N^\alpha} + \frac{B}{D^\beta}\Big)^\kappa .$$
 #
-# Hoffmann's form has $\kappa = 1$; Kaplan's has $E = 0$ and $\beta = 1$. `fit_law` minimises Huber's loss of the errors of $\ln L$, which counts large errors by their size and small ones by their square. For an interval it uses the **bootstrap** (Efron 1979): repeat the
+# Hoffmann's form has $\kappa = 1$; Kaplan's has $E = 0$ and $\beta = 1$. `fit_law` minimises the Huber loss of the errors of $\ln L$, which counts large errors by their size and small ones by their square. For an interval it uses the **bootstrap** (Efron 1979): repeat the
 # fit on equally many points, sampled from ours with replacement, and see how much the answer varies. Our intervals use 40 samples, so that a cell takes seconds. Their ends are nearly the extremes of the 40, so read them as rough; for a paper take a thousand.
 
 
@@ -268,13 +268,13 @@ promised = seen_loss - told["Hoffmann", chosen[-1]][1]  # by the larger model, o
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# | forecast | fitted up to 38,176<!--[[chosen[0]:,]]--> parameters | fitted on the whole ladder |
+# | error of the forecast | fitted up to 38,176<!--[[chosen[0]:,]]--> parameters | fitted on the whole ladder |
 # |---|---|---|
 # | Hoffmann's form | +2.1<!--[[miss["Hoffmann", chosen[0]]:+.1f]]--> % | +2.6<!--[[miss["Hoffmann", chosen[-1]]:+.1f]]--> % |
 # | Kaplan's form | −10.0<!--[[miss["Kaplan", chosen[0]]:+.1f]]--> % | −3.2<!--[[miss["Kaplan", chosen[-1]]:+.1f]]--> % |
 # | no law: “as good as the largest model of the ladder on the same text” | | +0.0<!--[[100 * (naive / held_out.loss - 1):+.1f]]--> % |
 #
-# - The held-out model has a loss of 1.671<!--[[held_out.loss:.3f]]--> nats. Of the six<!--[[words(len(told))]]--> intervals four<!--[[words(len(inside))]]--> contain it.
+# - The held-out model has a loss of 1.671<!--[[held_out.loss:.3f]]--> nats. Of the six<!--[[words(len(told))]]--> intervals, one for each form and each fit in the widget, four<!--[[words(len(inside))]]--> contain it.
 # - Hoffmann's form does not err less when it was fitted to larger models as well<!--[[? miss["Hoffmann", chosen[-1]] > miss["Hoffmann", chosen[0]]]]-->.
 # - The forecast without a law is better than both. A model with more than twice the parameters<!--[[? held_out.N > 2 * largest[-1].N]]--> brought no gain that three seeds can show (0.001<!--[[gained[0]:.3f]]--> ± 0.011<!--[[gained[1]:.3f]]--> nats). Hoffmann's form promises 0.014<!--[[promised:.3f]]-->.
 # - The held-out model was *not tuned*. It has the learning rate of the largest model of the ladder, while each size of the ladder has its own. And all rates were chosen after 262,144<!--[[tuned_at:,]]--> characters, an eighth of the text of this test<!--[[? 8 * tuned_at == held_out.D]]-->.
@@ -286,7 +286,7 @@ promised = seen_loss - told["Hoffmann", chosen[-1]][1]  # by the larger model, o
 # **Compare a law with a forecast that needs no law. On this test, of a model that was not tuned, both laws lose to it.**
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# OpenAI (2023) reports such a prediction for GPT-4: the loss on its own code, predicted from models with at most a ten-thousandth of the compute. The report shows the curve that worked. Ask of every such curve what a forecast without a law would have said.
+# OpenAI (2023) reports such a prediction for GPT-4: the loss on OpenAI's internal code, predicted from models with at most a ten-thousandth of the compute. The report shows the curve that worked. Ask of every such curve what a forecast without a law would have said.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Ask for the prediction as a number before you reveal it. Move the fit down to the fewest sizes and watch the interval. What goes wrong: the interval is taken for a guarantee.*
@@ -657,9 +657,9 @@ before = max(w for w in by_width if w < turning)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 9. Tasks in the prompt
 #
-# GPT-3 became known for **few-shot prompting**: the prompt shows a few examples of a task, then a question, and no weight changes ([lecture 17](17_pretraining.ipynb), section 6, tried it on a classification). These are GPT-3's results with zero, one and few examples:
+# GPT-3 became known for **few-shot prompting**: the prompt shows a few examples of a task, then a question, and no weight changes ([lecture 17](17_pretraining.ipynb), section 6, tried it on a classification task). These are GPT-3's results with zero, one and few examples:
 #
-# | GPT-3, 175 billion | LAMBADA | TriviaQA | WebQ | HellaSwag | French to English, BLEU |
+# | GPT-3, 175 billion | LAMBADA (last word of a passage) | TriviaQA (trivia questions) | WebQ (short questions) | HellaSwag (choosing an ending) | French to English, BLEU |
 # |---|---|---|---|---|---|
 # | zero | 76.2 | 64.3 | 14.4 | 78.9 | 21.2 |
 # | one | 72.5 | 68.0 | 25.3 | 78.1 | 33.7 |
@@ -724,8 +724,8 @@ widgets.prompt_playground(writer, bytepairs, prompted, Template())
 #
 # - Without an example the prompt does not say what the task is, and no answer is right<!--[[? not any(rows[task, "writing"][0] for task in shots["tasks"])]]-->.
 # - Eight sums in the prompt bring no more right sums than two<!--[[? rows["sums", "writing"][8] <= rows["sums", "writing"][2]]]-->. But 30 sums and one small model do not make a law of prompting.
-# - Choosing among four answers shows progress where writing shows little, as with the metrics of section 8.
-# - There are 30 questions per point, so an interval is about 30 points wide. We tried one wording of the prompt and one order of the examples.
+# - For sums, choosing among four answers shows progress where writing shows little. The metrics of section 8 differ in the same way.
+# - There are 30 questions per point, so an interval can be about 30 points wide. We tried one wording of the prompt and one order of the examples.
 # </details>
 #
 # **Here no written answer was right without an example, and some were with two. After eight the model still could not add.**
@@ -745,7 +745,7 @@ widgets.prompt_playground(writer, bytepairs, prompted, Template())
 # | which ability it will have | the loss showed progress that exact match hid; with four times the steps one of three small models could add | 8 |
 # | what examples will bring | two examples named the task; eight did not teach one small model to add | 9 |
 #
-# **From small models we could predict the loss of a larger one to within some percent, and its best size only roughly. We could not predict which architecture would be ahead, nor the abilities.** Compare every forecast with one that needs no law, and change the method before you believe the interval.
+# **From small models, the better of two laws predicted the loss of a larger one to within a few percent. The best size for a budget we could predict only roughly. We could not predict which architecture would be ahead, nor the abilities.** Compare every forecast with one that needs no law, and change the method before you believe the interval.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *3 minutes. Let the room name the forecast of this lecture that it would bet on. What goes wrong: "scaling laws are refuted". Our models are small and the largest was not tuned.*

@@ -137,7 +137,7 @@ widgets.architecture_parts(model, instruments, "instrument")
 #
 # $$p_\ell = \mathrm{softmax}\big(\mathrm{norm}(x_\ell)\, W_U\big).$$
 #
-# Wang's slides show a model that completes *I think therefore I* with *am*, which appears in the upper layers. Does SmolLM2 do the same?
+# Wang's lecture slides on Transformers show a model that completes *I think therefore I* with *am*, which appears in the upper layers. Does SmolLM2 do the same?
 
 # %% slideshow={"slide_type": "fragment"}
 with pathway(model) as sublayers:
@@ -150,7 +150,7 @@ ranks = [int((scores > scores[am]).sum()) + 1 for scores in lens]
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 with_comma = inside.read("I think, therefore I").log_p
 show.predict(
-    "SmolLM2 reads “I think therefore I”. How does *am* rank among the 49,152 possible next words?",
+    "SmolLM2 reads “I think therefore I”. How does *am* rank among the 49,152 possible next tokens?",
     choices={
         "1, the first guess": 1,
         "2 to 10": ranks[-1] if 2 <= ranks[-1] <= 10 else 5,
@@ -213,9 +213,9 @@ show.predict(
 #
 # - In “I think therefore I”, *am* is number 137<!--[[ranks[0]]]--> of all words before the first layer and number 5<!--[[ranks[-1]]]--> after the last, behind *will*, *would*, *shall* and *should*. It
 #   enters the top ten after 22<!--[[next(i for i, rank in enumerate(ranks) if rank <= 10)]]--> layers, and is second after 28<!--[[? ranks[28] == 2]]-->. With the comma it ends second<!--[[? (with_comma > with_comma[am]).sum() == 1]]-->. So the slide is right here that *am* appears on the way up, but *am* does not become the answer.
-# - After 15 layers the lens has the final first guess for 19<!--[[100 * by_lens[15][0]:.0f]]--> % of the tokens, and the fitted map for 42<!--[[100 * by_map[15][0]:.0f]]--> %. The 95 % intervals are far apart<!--[[? bounds[1] < bounds[2]]]-->.
+# - After 15 layers the lens's first guess is already the model's final one for 19<!--[[100 * by_lens[15][0]:.0f]]--> % of the tokens, and the fitted map's for 42<!--[[100 * by_map[15][0]:.0f]]--> %. The 95 % intervals are far apart<!--[[? bounds[1] < bounds[2]]]-->.
 # - One layer before the end these fractions are 46<!--[[100 * by_lens[29][0]:.0f]]--> % for the lens and 83<!--[[100 * by_map[29][0]:.0f]]--> % for the map. So a lens that reads nothing does not show that the vector holds nothing.
-# - At layer 0, where only the current token is known, the map already reaches 28<!--[[100 * by_map[0][0]:.0f]]--> %. Compare every other value with that.
+# - Before the first layer, where only the current token is known, the map already reaches 28<!--[[100 * by_map[0][0]:.0f]]--> %. Compare every other value with that.
 # </details>
 #
 # **The lens shows what the last layer's readout can read, not everything that a layer holds.**
@@ -490,8 +490,8 @@ show.predict(
 #
 # - Over six samples of tokens, a copied token has a loss of 2.35<!--[[heads_measured["nats"]["again"]:.2f]]--> nats and a new one a loss of 13.51<!--[[heads_measured["nats"]["first time"]:.2f]]--> (the cell above prints one draw).
 # - Without the eight heads, the loss of a copied token is 7.01<!--[[rise:.2f]]--> nats higher. Without any of the 20<!--[[len(controls)]]--> sets of random heads it rises by at most 0.57<!--[[max(controls):.2f]]-->.
-# - Two other explanations fail. *Zero is an unusual output*, but the 7.01 nats come from mean ablation. Zero ablation costs a fifth<!--[[? abs(by_zeros / rise - 1.2) < 0.02]]--> more, 8.38<!--[[by_zeros:.2f]]-->. *Any damage in these layers raises the loss*, but on verses the loss changes by only 0.01<!--[[fmean(eight["on verses"]):.2f]]-->.
-# - Without one head, 18.6<!--[[heads_measured["order"][0]]]-->, the loss rises by 1.37<!--[[alone:.2f]]-->. The second strongest, 17.4<!--[[heads_measured["order"][1]]]-->, adds only 0.16<!--[[two - alone:.2f]]--> to that. Heads are not independent, so ablate them alone and together.
+# - Two other explanations fail. *Zero is an unusual output*, but the 7.01 nats come from mean ablation. Zero ablation costs a fifth<!--[[? abs(by_zeros / rise - 1.2) < 0.02]]--> more, 8.38<!--[[by_zeros:.2f]]-->. *Any damage in these layers raises the loss*, but on verses from plays the loss changes by only 0.01<!--[[fmean(eight["on verses"]):.2f]]-->.
+# - Without one head, 18.6<!--[[heads_measured["order"][0]]]-->, the loss rises by 1.37<!--[[alone:.2f]]-->. The second strongest, 17.4<!--[[heads_measured["order"][1]]]-->, adds only 0.16<!--[[two - alone:.2f]]--> to that. The effects of heads need not add up, so ablate heads alone and together.
 # </details>
 #
 # **Copying depends on these eight heads. No control does as much harm, and on verses ablating them changes next to nothing.**
@@ -764,8 +764,8 @@ show.predict(
 #
 # - **On the way.** Up to layer 22 the country's own vector is enough for nearly all of the answer<!--[[? min(by_pathway[:23]) > 0.9]]-->. Then the attention of layer 23<!--[[at_is[0]]]--> brings it to *is*, and in our two sentences the country's vector is no longer needed<!--[[? by_layer_both[23][1][0] < 0.05]]-->.
 # - **Which parts bring it.** Head 23.4<!--[[? backup[0]["heads"] == ["23.4"]]]--> has the largest share, and without it more is lost than its share<!--[[? backup[0]["fall"][1] > backup[0]["promised"][2]]]-->. Heads and networks both write the answer; we cannot say which of them writes more<!--[[? overlap]]-->.
-# - **Where it is stored** we cannot say. In the strongest window without layer 0, five networks at the country restore a sixth of the answer<!--[[? abs(networks[0] - 1 / 6) < 0.02]]-->, and those of a third country already restore a part of that<!--[[? 0.02 < third[0] < networks[0]]]-->.
-# - **How you can tell**: read, then intervene, in both directions, with controls that share everything but the story.
+# - **Where it is stored** we cannot say. In the strongest window without layer 0, five networks at the country restore a sixth of the answer<!--[[? abs(networks[0] - 1 / 6) < 0.02]]-->, and the outputs of the same networks from a prompt about a third country already restore a part of that<!--[[? 0.02 < third[0] < networks[0]]]-->.
+# - **How you can tell**: read, then intervene, in both directions, with controls that differ only in what the explanation claims.
 #
 # **A place that restores an answer is enough in this prompt. That does not make it the place where the model keeps the fact.**
 

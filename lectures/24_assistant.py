@@ -286,7 +286,7 @@ show.predict(
     "The *untuned* model gets only the system message “Answer briefly.” In what share of its replies to answerable questions does the answer occur?",
     choices={"about 10 %": 0.1, "about 40 %": 0.4, "about 80 %": 0.8},
     answer=read["short message"]["answered: holds"][0],
-    why="The sentences are long, but the name is there. Finding the answer was not what tuning had to teach.",
+    why="The replies are long, but most of them contain the answer. Finding the answer was not what tuning had to teach.",
     reveals=[kindly, widgets.transcript_browser(tuning)],
 )
 
@@ -317,13 +317,13 @@ for ask in asks:
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The untuned model's replies contain the answer in 78<!--[[pc(read["short message"]["answered: holds"])]]--> % of the cases. But no reply is short, and none declines<!--[[? read["short message"]["answered: short"][0] == read["short message"]["answered: declines"][0] == read["short message"]["missing: declines"][0] == 0]]-->. The replies of the tuned model (in the middle, first seed) contain it in 82<!--[[pc(by_middle["answered: holds"])]]--> %, and 100<!--[[pc(by_middle["answered: short"])]]--> % are short.
+# - The untuned model's replies contain the answer in 78<!--[[pc(read["short message"]["answered: holds"])]]--> % of the cases. But no reply is short, and none declines<!--[[? read["short message"]["answered: short"][0] == read["short message"]["answered: declines"][0] == read["short message"]["missing: declines"][0] == 0]]-->. The replies of the tuned model (two layers in the middle, first seed) contain it in 82<!--[[pc(by_middle["answered: holds"])]]--> %, and 100<!--[[pc(by_middle["answered: short"])]]--> % are short.
 # - With rules in words, 75<!--[[pc(read["rules"]["answered: holds"])]]--> % of the replies contain the answer; none declines, and none calls the calculator<!--[[? read["rules"]["answered: declines"][0] == read["rules"]["missing: declines"][0] == read["rules"]["sums: calls"][0] == 0]]-->.
 # - With rules *and three examples* the model errs as the adapter of the last two layers does. It declines 90<!--[[pc(shot["missing: declines"])]]--> % of the unanswerable questions, and also 80<!--[[pc(shot["answered: declines"])]]--> % of the answerable ones.
 # - The tuned model gets 100<!--[[pc(by_middle["sums: calls"])]]--> % of the calls right, the untuned one with examples 25<!--[[pc(shot["sums: calls"])]]--> %.
 # </details>
 #
-# **Compare a tuned habit with a prompt. With three examples in its prompt this model declined, but not where it should; tuned in the middle it mostly did.** We tried one set of examples.
+# **Compare a tuned habit with a prompt. With three examples in its prompt this model mostly declined, whether or not the passage held the answer. Tuned in the middle, it mostly gave the answer where there was one.** We tried one set of examples.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *6 minutes. Browse three transcripts aloud. What goes wrong: a reply that contains the right name in a wrong sentence counts as right here. Ask the room for a fairer grader.*
@@ -613,8 +613,8 @@ widgets.library_workbench(library, examples)
 widgets.reach_player()
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **External memory** is a table that a layer can look things up in. It must be large, but you cannot compare a query with a million keys at every token. **Product keys** (Lample et al. 2019) split the query into two halves. With $n$ half keys for each half there are $n^2$ pairs, and each pair is the key of one memory. Its score is the sum of its halves' scores, so the $k$ best
-# pairs consist of the $k$ best halves on each side. Finding them takes $2n + k^2$ comparisons instead of $n^2$. Product keys are a row in the table of [lecture 19](19_do_modifications_transfer.ipynb).
+# **External memory** is a table that a layer can look things up in. It must be large, but you cannot compare a query with a million keys at every token. **Product keys** (Lample et al. 2019) split the query into two halves. With $n$ half keys for each half there are $n^2$ pairs, and each pair is the key of one entry. A pair's score is the sum of its halves' scores, so the $k$ best
+# pairs contain only halves that are among the $k$ best on their side. Finding them takes $2n + k^2$ comparisons instead of $n^2$. Product keys are a row in the table of [lecture 19](19_do_modifications_transfer.ipynb).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 widgets.product_key_player()
@@ -640,9 +640,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Up to 500 tokens the model always writes the right number<!--[[? all(share[0] == 1 for length in ("100 tokens", "500 tokens") for share in context[length].values())]]-->, wherever the sentence is, in all 24<!--[[3 * limits["tries"]]]--> texts of each length. A single odd sentence is easy to find, so a test with one needle says little.
-# - With four others like it, the model is right in 62<!--[[pc(crowded["beginning"])]]--> % if the sentence comes first or in the middle<!--[[? crowded["beginning"] == crowded["middle"]]]-->, and always<!--[[? crowded["end"][0] == 1]]--> if it comes last. The eight<!--[[words(limits["tries"])]]--> texts for each position are too few to say that the position matters. We did not count how often a wrong answer is the number of a different sentence.
-# - We measured 500 of 8,192<!--[[model.config.max_length:,]]--> tokens, one sentence form and one model. How much fits into a window and how much of it is used are two questions.
+# - Up to 500 tokens the model always writes the right number<!--[[? all(share[0] == 1 for length in ("100 tokens", "500 tokens") for share in context[length].values())]]-->, wherever the sentence is, in all 24<!--[[3 * limits["tries"]]]--> texts of each length. A single odd sentence is easy to find, so a test with one hidden sentence (one “needle”) says little.
+# - With four others like it, the model is right in 62<!--[[pc(crowded["beginning"])]]--> % of cases if the sentence comes first or in the middle<!--[[? crowded["beginning"] == crowded["middle"]]]-->, and always<!--[[? crowded["end"][0] == 1]]--> if it comes last. The eight<!--[[words(limits["tries"])]]--> texts for each position are too few to say that the position matters. We did not count how often a wrong answer is the number of a different sentence.
+# - We measured texts of up to 500 of the 8,192<!--[[model.config.max_length:,]]--> tokens that fit, with one sentence form and one model. How much fits into a window and how much of it is used are two questions.
 # </details>
 #
 # **What a model can read is not what it uses. Test a window with sentences that resemble each other.**
@@ -697,7 +697,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 10. Models of the brain, and open questions
 #
-# People read a text in a scanner, a model reads the same text, and a linear map from the model's states predicts the recordings. How well it does is measured by the correlation with the recordings, and several studies report that it is higher for better language models (for example Schrimpf et al. 2021). What does such a
+# People read a text in a scanner, a model reads the same text, and a linear map from the model's states predicts the recordings. The measure is the correlation of this prediction with the recordings. Several studies report a higher correlation for better language models (for example Schrimpf et al. 2021). What does such a
 # correlation show? We make a recording ourselves: the lengths of the words, smoothed over time, plus noise. It contains *nothing* about meaning.
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
@@ -747,9 +747,9 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - The states of layer 15 predict the recording with r = 0.64<!--[[found["SmolLM2, layer 15"]:.2f]]-->. *Random* vectors of the last five tokens reach 0.61<!--[[found["random vectors of five tokens"]:.2f]]-->. The word's length itself, without smoothing, reaches 0.40<!--[[found["the word's length"]:.2f]]-->.
-# - So the correlation shows that the recording depends on which words were read. It does not show that the recording arose from computations like the model's, nor that prediction matters.
+# - So the correlation shows that the recording depends on which words were read. It does not show that the recording arose from computations like the model's, nor that predicting the next word matters.
 # - A fair study therefore compares with baselines: random and untrained models, word length and frequency, the position in the text. It tests on *other* texts, because neighbouring moments resemble each other. And it says how well one half of
-#   the recordings predicts the other half, which is the most that any model can reach. An intervention would say more, and in brains it is rarely possible.
+#   the recordings predicts the other half, which gives an estimate of the most that a model can reach, the **noise ceiling**. An intervention would say more, and in brains it is rarely possible.
 # </details>
 #
 # **A correlation with a recording says little until you know what random vectors reach.**
@@ -760,13 +760,13 @@ show.predict(
 # | open problem | what we saw | where |
 # |---|---|---|
 # | long sequences | cheaper patterns lose something; what is in the window is not always used | [18](18_cheaper_attention.ipynb), section 8 |
-# | external memory | asked in the glossary's words, reading failed; in other words, retrieval failed as well; product keys make large tables cheap | sections 7, 8 |
+# | external memory | for questions in the glossary's words, reading failed; for questions in different words, retrieval failed as well; product keys make large tables cheap | sections 7, 8 |
 # | control | form can be guaranteed, content cannot; test a habit where it does not belong | sections 2 to 6 |
 # | agreement with brain models | correlation is cheap; a test must be able to fail | this section |
 # | added by us: knowing what it knows | refusals of answerable questions, answers that ignore *not* | sections 2, 9 |
 #
 # **Where to go from here.** Change one thing and measure it. `python -m lectures.recipes` lists every experiment of this course; most run in minutes. Good first projects: a habit of your own, or refusals that
-# depend on the passage, for which [`project_assistant.ipynb`](../exercises/project_assistant/project_assistant.ipynb) is the start; a retriever that mixes words and vectors; a test from section 9 with a larger model.
+# depend on the passage, for which [`project_assistant.ipynb`](../exercises/project_assistant/project_assistant.ipynb) is a starting point; a retriever that mixes words and vectors; a test from section 9 with a larger model.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **The course as one map**
@@ -782,6 +782,7 @@ show.predict(
 # | What do pretraining and scale bring? | [17](17_pretraining.ipynb), [22](22_scale.ipynb) |
 # | Which parts matter? | [18](18_cheaper_attention.ipynb), [19](19_do_modifications_transfer.ipynb), [20](20_what_if.ipynb), [21](21_beyond_text.ipynb) |
 # | What happens inside, and around it? | [23](23_inside_a_real_model.ipynb), this one |
+# | What comes next? | [25](25_checked_rewards.ipynb), [26](26_memory_without_attention.ipynb), [27](27_smaller_and_faster.ipynb), [28](28_features_and_harms.ipynb) |
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *7 minutes. Ask what result of a brain study would count against the model. What goes wrong: "the brain predicts the next word". That may be so, but a correlation of states does not show it. End with the map, and let everybody name the
