@@ -237,7 +237,7 @@ def test_work_is_never_overwritten_by_a_newer_archive(files, unpacked, tmp_path)
     shutil.copytree(unpacked, root)
     build = ("-m", "autograder", "build", "--ready", "--here")
     said = python(root, *build)
-    every = f"{len(list((root / 'autograder/question/public').glob('*.json')))} exercises"
+    every = f"{len(list((root / exercises.HANDED_OUT).glob('*/*.ipynb')))} exercises"
     assert every in said.stdout, said.stderr
     released, mine = (root / folder / "attention/attention.ipynb" for folder in (exercises.HANDED_OUT, WORK))
     assert mine.read_bytes() == released.read_bytes()
