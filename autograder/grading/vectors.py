@@ -39,7 +39,8 @@ class Vectors:
     def compute(self, texts: Collection[str], seconds: float) -> Iterator[int]:
         """Vectors for the texts that have none, for about so long; yields how many have been added, batch by batch.
         Raises OSError, ValueError or ImportError, in words, without the model or with a damaged one."""
-        missing, until = self.missing(texts), time.monotonic() + seconds
+        self._known = self._kept()  # alone: `intake.removal` may have deleted the file while this page is open
+        missing, until, new = self.missing(texts), time.monotonic() + seconds, dict[bytes, Any]()
         if not missing:
             return
         from nlmcore.pretrained import embed, minilm
@@ -49,12 +50,14 @@ class Vectors:
             for start in range(0, len(missing), BATCH):
                 batch = missing[start : start + BATCH]
                 made = embed([_beginning(text, tokenizer) for text in batch]).cpu().numpy().astype(np.float16)
-                self._known |= dict(zip(map(_digest, batch), made, strict=True))
+                new |= dict(zip(map(_digest, batch), made, strict=True))
+                self._known = self._known | new
                 yield len(batch)
                 if time.monotonic() > until:
                     break
         finally:
-            self._keep()
+            if new:
+                self._keep(new)
 
     def _kept(self) -> dict[bytes, Any]:
         """A file that cannot be read counts as none: all of it can be computed again."""
@@ -64,11 +67,11 @@ class Vectors:
         except Exception:
             return {}
 
-    def _keep(self) -> None:
-        self._known = self._kept() | self._known  # another marker's, too
+    def _keep(self, new: dict[bytes, Any]) -> None:
+        self._known = known = self._kept() | new  # another marker's, too
         file = BytesIO()
-        digests = np.frombuffer(b"".join(self._known), np.uint8).reshape(len(self._known), -1)
-        np.savez(file, digests=digests, vectors=np.stack([*self._known.values()]))
+        digests = np.frombuffer(b"".join(known), np.uint8).reshape(len(known), -1)
+        np.savez(file, digests=digests, vectors=np.stack([*known.values()]))
         write_whole(self.path, file.getvalue())
 
 

