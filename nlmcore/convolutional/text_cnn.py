@@ -12,8 +12,8 @@ f is the rectifier, as in the paper's experiments.
 Padding does not change the answer: windows that touch no real token take no part in the maximum, and padding inside a
 window counts as zeros. Windows may overhang both ends of the text by all but one token.
 
-Departs from the paper: one channel (theirs may be two, one frozen); copy pretrained vectors into
-`embedding.weight`, and freeze them by `requires_grad_(False)`, for its static and non-static variants.
+Departs from the paper: W's rows may be longer than 3, and there is one channel. For its static and non-static variants
+copy pretrained vectors into `embedding.weight`, and freeze them or not.
 """
 
 from collections.abc import Sequence
@@ -68,13 +68,6 @@ class TextCNN(nn.Module):
             real = F.pad(mask, (overhang, overhang)).unfold(1, width, 1).any(dim=-1)  # (batch, window)
             strongest.append((c * real.unsqueeze(1)).amax(dim=-1))  # c ≥ 0, so a window of padding never wins
         return torch.cat(strongest, dim=1)
-
-    @torch.no_grad()
-    def clip_norms(self, limit: float | int = 3.0) -> None:
-        """Scale each class's weight vector back to `limit` where it is longer: call it after an optimiser step."""
-        if limit <= 0:
-            raise ValueError(f"limit must be positive, got {limit}")
-        self.output.weight.copy_(torch.renorm(self.output.weight, p=2, dim=0, maxnorm=limit))
 
     def receptive_field(self) -> int:
         """How many neighbouring tokens one feature can depend on: the widest filter."""

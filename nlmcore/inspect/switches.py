@@ -3,8 +3,8 @@
     switches = Switches(model, tokens)
     switches.off({(18, 6), (21, None)})     log-probabilities of the next token without head 18.6 and network 21
     switches.off({(18, 6)})                 ... and with the network on again
-    switches.off([], mask=window_mask(n, 8))      ... and every token sees eight, itself included
-    switches.off([], steer=(0, lambda x: x + d))  ... and a direction is added after layer 0, at the last token
+    switches.off([], mask=window_mask(n, 8))      ... through a window of eight
+    switches.off([], steer=(0, lambda x: x + d))  ... with a direction added after layer 0, at the last token
     switches.lens()                         log-probabilities read after 0, 1, … layers, with what is off now
 
 Off means that the part adds zero, by `patch`. The pathway after every layer is kept as it is *now*, so that a switch

@@ -78,19 +78,6 @@ def test_dropout_acts_in_training_alone() -> None:
     assert not torch.equal(model(TOKENS), model(TOKENS))
 
 
-def test_norms_are_clipped_and_shorter_ones_kept() -> None:
-    model = text_cnn()
-    with torch.no_grad():
-        model.output.weight[0] *= 100
-    before = model.output.weight.detach().clone()
-    model.clip_norms(3.0)
-    assert model.output.weight[0].norm().item() == pytest.approx(3)
-    assert_close(model.output.weight[0] / 3, before[0] / before[0].norm(), "direction")
-    assert torch.equal(model.output.weight[1:], before[1:])
-    with pytest.raises(ValueError, match="limit"):
-        model.clip_norms(0.0)
-
-
 def test_bad_input() -> None:
     model = text_cnn()
     for tokens in (TOKENS[:, :0], TOKENS + 11, TOKENS - 20):
