@@ -573,7 +573,11 @@ beyond_none = against(
     {row: summary(v) for row, v in right["digits"].items() if row != "no mixing"},
 )
 mixing_findings = [
-    *(judged(task) + ". Five seeds; “above” and “below” are significant after Holm's correction." for task in right)
+    *(
+        judged(task)
+        + ". Five seeds; “above” and “below” are significant after Holm's correction."
+        for task in right
+    )
 ]
 show.predict(
     "Suppose that nothing mixes the patches of a digit. Every patch is processed by itself, with its position, and the sixteen final vectors are averaged. What percentage of new digits is classified correctly? (Guessing: 10 %.)",
