@@ -944,7 +944,7 @@ def after(name, rate, steps):
 # - Between 0.5 and 1 $w$ jumps from one side of 0 to the other, and its size still shrinks; at 1 it
 #   jumps between 2 and −2 for ever<!--[[? abs(after("one valley", 1, 11)) == 2]]-->; beyond 1 it diverges<!--[[? abs(after("one valley", 1.01, 30)) > 2 > abs(after("one valley", 0.99, 30))]]-->.
 # - In the steep valley the same things happen at a quarter of the rate<!--[[? abs(after("a steep valley", 0.5 / 4, 1)) < 1e-12]]-->.
-# - In the curve with two valleys, gradient descent with rates up to 0.12 ends in the nearer valley<!--[[? after("two valleys", 0.12, 30) > 0]]-->, which is the shallower one<!--[[? slopes["two valleys"].loss(-1.04) < slopes["two valleys"].loss(0.96)]]-->. At 0.13 the first jump
+# - In the curve with two valleys, gradient descent with rates up to 0.12 ends in the nearer valley<!--[[? all(after("two valleys", rate / 100, 30) > 0 for rate in range(1, 13))]]-->, which is the shallower one<!--[[? slopes["two valleys"].loss(-1.04) < slopes["two valleys"].loss(0.96)]]-->. At 0.13 the first jump
 #   happens to carry $w$ into the other valley<!--[[? after("two valleys", 0.13, 30) < 0]]-->.
 # </details>
 #

@@ -928,7 +928,7 @@ show.predict(
     "else unchanged (“recurrent, orthogonal U”). How many times smaller is the gradient of the first word then?",
     choices={"as before": 5000, "about 100 times": 100, "1 to 3 times": 2},
     answer=orthogonal[2],
-    why="The words are as far apart as before. PyTorch's initial weights shrink the state at every step; a rotation keeps its length.",
+    why="The words are as far apart as before, and the cell is the same. Only the initial weights differ.",
     reveals=widgets.reach_playground(measure, sentence).opens(kind="recurrent, orthogonal U"),
 )
 

@@ -446,7 +446,7 @@ show.predict(
     f"Adam's best rate here is {best_adam}. By how many nats per character does a rate ten times *smaller* raise the test loss?",
     choices={"about 0.03": 0.03, "about 0.1": 0.1, "about 0.3": 0.3, "about 1": 1.0},
     answer=mean_interval(adams[f"{float(best_adam) / 10:g}"]["test"])[0] - means["Adam"],
-    why="Plotted against the logarithm of the rate, the test loss is bowl-shaped, for every optimiser. Choose each in turn:",
+    why="Here is the test loss against the rate. Choose each optimiser in turn:",
     reveals=lambda: widgets.sweep_explorer(race).opens(name="Adam"),
 )
 ten_times = f"{float(best_adam) / 10:g}"

@@ -308,7 +308,7 @@ print(f"targets not shifted: {not_shifted:.3f}")
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer</b></summary>
 #
-# It is much higher<!--[[? not_shifted > 2 * library]]-->, because this network was trained to predict the next letter, and a letter seldom follows itself. If you trained it with
+# It is much higher<!--[[? not_shifted > 2 * library]]-->, because this network was trained to predict the next letter, not the one that it has just read. If you trained it with
 # unshifted targets, it would only have to repeat the letter just read. The loss would soon be almost 0, and the network useless.
 # </details>
 #
@@ -373,7 +373,7 @@ print("after:\nHAMLET.\n" + written(rnn))
 #
 # - Before training the loss is $\ln 71$ = 4.26<!--[[math.log(own_chars.vocab_size):.2f]]-->, because the network gives all characters about the same probability<!--[[? abs(history.losses[0] - math.log(own_chars.vocab_size)) < 0.03]]-->. After training it is about 2.05<!--[[? 2.0 < sum(history.losses[-20:]) / 20 < 2.1]]-->.
 # - The network writes short English words and line breaks, with capitals after them, but no sentence. With 32,167<!--[[sum(p.numel() for p in rnn.parameters()):,]]--> parameters
-#   it learned this in seconds, from nothing but characters.
+#   it learned this from nothing but characters.
 # - The network of section 2 has 356,050<!--[[card["parameters"]:,]]--> parameters and a different cell ([lecture 8](08_gates.ipynb)). It was trained on 14<!--[[math.prod(card["training"][of] for of in ("steps", "batch", "time")) / card["training"]["passes"] / (300 * 32 * 32):.0f]]--> times
 #   as much text, for three epochs. Section 6 shows what it writes.
 # </details>

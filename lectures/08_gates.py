@@ -551,7 +551,7 @@ show.predict(
 #
 # - A memory fades slowly: by the product of the forget gates, 70<!--[[memory_left(10):.0f]]--> % of it is left after 10 characters, 38<!--[[memory_left(50):.0f]]--> % after 50.
 # - More than half<!--[[? (here["forget"] > 0.99).float().mean() > 0.5]]--> of all forget gates are above 0.99.
-# - The network also writes nearly all the time: 84<!--[[100 * switched["input"][1]:.0f]]--> % of the input gates are above 0.9.
+# - The input gates are open nearly all the time: 84<!--[[100 * switched["input"][1]:.0f]]--> % of them are above 0.9.
 # - Output gates behave differently: half<!--[[? 0.45 < switched["output"][0] < 0.55]]--> of them are closed, a third<!--[[? 0.3 < switched["output"][1] < 0.36]]--> are open.
 # - Karpathy, Johnson & Fei-Fei (2015, section 4.2) plotted such fractions for trained LSTMs and GRUs.
 # </details>
@@ -745,7 +745,7 @@ print(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # Without unit 90<!--[[counting]]--> the network predicts line breaks worse, by 0.21<!--[[rise[0]:.2f]]--> nats. None of the twenty others costs more than 0.03<!--[[rises[:, 0].max():.2f]]-->. At all
 # other characters, ablating unit 90<!--[[counting]]--> costs less than ablating the costliest of the twenty<!--[[? rise[1] < rises[:, 1].max()]]-->. **So the network uses this unit to predict the end of
-# the line.** But without unit 48<!--[[weak]]--> the loss there rises even more, by 0.32<!--[[by_weak[0]:.2f]]--> nats<!--[[? by_weak[0] > rise[0]]]-->. **The unit that follows the line most closely is not
+# the line.** But without unit 48<!--[[weak]]--> the loss there rises even more, by 0.32<!--[[by_weak[0]:.2f]]--> nats<!--[[? by_weak[0] > rise[0]]]-->. **In this network, the unit that follows the line most closely is not
 # the one that matters most for predicting line breaks.**
 
 # %% [markdown] slideshow={"slide_type": "slide"}

@@ -866,7 +866,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The names of the play and of the person occur in the question, so word overlap always finds the right line here. Questions may also
+# - The names of the play and of the person occur in the question, so word overlap can find the right line. Questions may also
 #   use different words from the documents; then you can retrieve by vectors ([lecture 24](24_assistant.ipynb) compares the two).
 # - The control matters. An unrelated document, which has the *form* of an answer, saves less than one nat per token; the right one more than halves the
 #   cost<!--[[? alone - control < 1 and with_document < alone / 2]]-->.

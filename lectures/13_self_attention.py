@@ -712,7 +712,7 @@ with torch.no_grad(), capture(writer) as tape:
 continued = tape["layers.8.attention"][0, 2, -1]  # what the last word reads
 on_itself = alpha.diagonal(dim1=-2, dim2=-1)[..., 1:]
 show.predict(
-    "Many of BERT's heads put most of their weight on `[SEP]`, at the end of the text (Clark et al. 2019). A causal head cannot see the *end*. Where do SmolLM2's heads put most of their weight, on average?",
+    "Many of BERT's heads put most of their weight on `[SEP]`, at the end of the text (Clark et al. 2019). A causal head cannot see the *end*. Where do SmolLM2's heads put most of their weight in this sentence, on average?",
     choices=["on the first token", "on the token itself", "on the previous token"],
     answer=["on the first token", "on the token itself", "on the previous token"][
         int(torch.stack([on_first.mean(), on_itself.mean(), before.mean()]).argmax())

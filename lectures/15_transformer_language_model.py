@@ -713,7 +713,7 @@ show.predict(
 # - The samples improve in this order: character frequencies, word lengths, short words, names in capitals with a full stop, lines of a play.
 # - The loss falls from 4.42<!--[[earlier["losses"][0]:.2f]]--> to about 2.5<!--[[after_100:.1f]]--> in the first 100 steps of the stored run. Then progress slows. After 2,000<!--[[len(earlier["losses"]):,]]--> steps it is 1.77<!--[[sum(earlier["losses"][-50:]) / 50:.2f]]-->.
 # - On held-out plays the loss is 1.84<!--[[checkpoint("small_gpt").card["figures"]["test"]["nats_per_character"]:.2f]]-->, so the model has hardly overfitted. In 2,000 steps it saw each character less than once on average<!--[[? len(plays) > len(earlier["losses"]) * per_step]]-->.
-# - *From the earlier run* begins with the stored weights. AdamW's running means were not stored, and the loss jumps up a little at first. We did not test whether the one causes the other.
+# - *From the earlier run* begins with the stored weights. AdamW's running means were not stored, so they begin at zero again. Watch the loss in the first steps.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}

@@ -705,7 +705,7 @@ widgets.alignment_player(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - In all six words the recurrent network's largest weight moves only from left to right. So do those of some of the Transformer's heads; others also jump back.
+# - Step through a word and follow the recurrent network's largest weight. Then compare the Transformer's heads: some move from left to right as well, others also jump back.
 # - On 6,309<!--[[spoken["Transformer"]["words"]:,]]--> held-out words the recurrent network gets 32.91<!--[[spoken["recurrent, attention"]["word_error_rate"]:.2f]]--> % of the words wrong, and the Transformer 32.35<!--[[spoken["Transformer"]["word_error_rate"]:.2f]]--> %. A difference of up to 1.6<!--[[196 * (2 * 0.33 * 0.67 / spoken["Transformer"]["words"]) ** 0.5:.1f]]-->
 #   points may be chance, and these are single runs, so they do not say which is better.
 # - A recurrent network with one vector instead of attention gets 40.88<!--[[spoken["recurrent, one vector"]["word_error_rate"]:.2f]]--> % of the words wrong.

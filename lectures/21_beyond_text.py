@@ -604,7 +604,7 @@ widgets.chorale_player(harmonies)
 #
 # $$e_{ij} = v \cdot \tanh(h_{i-1} W_q + a_j W_a), \qquad \alpha_i = \mathrm{softmax}(e_i), \qquad z_i = \sum_j \alpha_{ij} a_j , \qquad h_i = \mathrm{LSTM}([y_{i-1}; z_i], h_{i-1}) .$$
 #
-# The LSTM's state starts from the mean of all $a_j$. The paper shows photographs with bright spots where the model "looks". But in a photograph, who says where the model *should* look? So we make pictures of two symbols, with a caption such as "a snowman left of an umbrella" and a known box around each symbol. Some pairs of symbols never occur together in training. We train two captioners that differ in their encoder: one is *convolutional*, the other embeds *patches*.
+# The LSTM's state starts from the mean of all $a_j$. The paper shows photographs with bright spots where the model "looks". But in a photograph, who says where the model *should* look? So we make pictures of two symbols, with a caption such as "a snowman left of an umbrella" and a known box around each symbol. Some pairs of symbols never occur together in training. We train two captioners: one has a *convolutional* encoder, the other embeds *patches*.
 
 # %% slideshow={"slide_type": "fragment"}
 captioners = {kind: checkpoint(f"captions_{kind}").model for kind in captions.ENCODERS}

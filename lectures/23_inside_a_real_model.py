@@ -488,7 +488,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Over six samples of tokens, a copied token has a loss of 2.35<!--[[heads_measured["nats"]["again"]:.2f]]--> nats and a new one a loss of 13.51<!--[[heads_measured["nats"]["first time"]:.2f]]--> (the cell above prints one draw).
+# - Over six samples of tokens, a copied token has a loss of 2.35<!--[[heads_measured["nats"]["again"]:.2f]]--> nats and a new one a loss of 13.51<!--[[heads_measured["nats"]["first time"]:.2f]]--> (the cell above prints one draw). A uniform guess would cost 10.80<!--[[torch.tensor(float(model.vocab_size)).log():.2f]]-->: this model expects text, and the tokens are drawn at random.
 # - Without the eight heads, the loss of a copied token is 7.01<!--[[rise:.2f]]--> nats higher. Without any of the 20<!--[[len(controls)]]--> sets of random heads it rises by at most 0.57<!--[[max(controls):.2f]]-->.
 # - Two other explanations fail. *Zero is an unusual output*, but the 7.01 nats come from mean ablation. Zero ablation costs a fifth<!--[[? abs(by_zeros / rise - 1.2) < 0.02]]--> more, 8.38<!--[[by_zeros:.2f]]-->. *Any damage in these layers raises the loss*, but on verses from plays the loss changes by only 0.01<!--[[fmean(eight["on verses"]):.2f]]-->.
 # - Without one head, 18.6<!--[[heads_measured["order"][0]]]-->, the loss rises by 1.37<!--[[alone:.2f]]-->. The second strongest, 17.4<!--[[heads_measured["order"][1]]]-->, adds only 0.16<!--[[two - alone:.2f]]--> to that. The effects of heads need not add up, so ablate heads alone and together.
