@@ -941,8 +941,8 @@ show.predict(
 # - In both settings, the words that the drawn connections reach are those with a nonzero gradient.
 # - With attention and small random initial weights (those of GPT-2), the gradients of all words except the last are within a factor of 2.5 of each other<!--[[? unequal < 2.5]]-->,
 #   however distant the word (five seeds).
-# - The gradient of the last word is 93<!--[[last_over_others["attention"]:.0f]]--> times stronger than the mean of the others (median of five seeds). With Glorot's initial weights for its matrices
-#   ([lecture 5](05_training_well.ipynb)), which are larger here, it is only 3<!--[[last_over_others["attention, Glorot"]:.0f]]--> times stronger.
+# - The gradient of the last word is 93<!--[[last_over_others["attention"]:.0f]]--> times as large as the mean of the others (median of five seeds). With Glorot's initial weights for its matrices
+#   ([lecture 5](05_training_well.ipynb)), which are larger here, it is only 3<!--[[last_over_others["attention, Glorot"]:.0f]]--> times as large.
 # </details>
 #
 # The architecture decides what a model *can* see. How strongly it sees a distant word before training also depends on the initial

@@ -512,7 +512,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. The cliff
 #
-# If the gradient vanishes, nothing breaks; the network just may not learn long-range dependencies. If it explodes, you notice. Pascanu,
+# If the gradient vanishes, nothing breaks; the network may simply not learn long-range dependencies. If it explodes, you notice. Pascanu,
 # Mikolov & Bengio (2013, figure 6) show such an explosion in a network with one unit and two weights:
 #
 # $$x_t = w\, \sigma(x_{t-1}) + b, \qquad x_0 = 0.5, \qquad L = (\sigma(x_{50}) - 0.7)^2, \qquad \sigma(x) = \frac{1}{1 + e^{-x}}.$$

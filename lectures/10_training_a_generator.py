@@ -953,7 +953,7 @@ widgets.schedule_player(schedules, read_own, pieces[:-1], pieces[1:], coins, you
 # ### Words of this lecture
 #
 # - **free-running**: training in which the model reads its own output, while the loss asks for the reference words.
-# - **exposure bias**: the difference that a generator reads reference words in training, but its own output at inference.
+# - **exposure bias**: the difference between what a generator reads in training (reference words) and at inference (its own output).
 # - **error accumulation**: the effect that one mistake makes the next one more probable.
 # - **scheduled sampling**: training in which each word read is the reference with a probability that falls during training, and otherwise sampled from the model.
 # - **prototype**: a retrieved sentence that an editor rewrites.

@@ -595,7 +595,7 @@ show.predict(
 # word with their nearest neighbour and 99<!--[[untrained["last"]:.0f]]--> % the last. After training, 78<!--[[forward["first"]:.0f]]--> % share the first word and 23<!--[[forward["last"]:.0f]]--> % the last. (One trained
 # network; `python -m lectures.recipes one_vector`.)
 #
-# So "thought" is too grand a name. **Judging by the neighbours, the first word shapes the vector most, whether the encoder reads it first
+# So "thought" is too grand a name. **Judging by the neighbours, the first word shapes the vector more than the last, whether the encoder reads it first
 # or last.** The decoder needs the first word first; we did not test whether that is the reason.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -879,7 +879,7 @@ show.predict(
 # the same words with attention.
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **What does a network keep if it must translate with its eyes closed? Up to 11 words it keeps nearly all of them, and above all the first.
+# **What does a network keep if it must translate with its eyes closed? Up to 11 words it keeps nearly all of them, and the first shapes its vector more than the last.
 # Beyond the lengths of its training its translations fall apart.** There is still one vector, and we chose its width before we saw the sentence.
 # [Lecture 12](12_attention.ipynb) lets the decoder look back at *all* the encoder's states instead.
 
