@@ -960,7 +960,7 @@ show.predict(
 # - At about ten thousand times these sizes this may change. On One Billion Word an LSTM of 1.8 billion parameters has a perplexity of 30.6, Transformer-XL with a quarter of the
 #   parameters 23.5 (Dai et al. 2019, table 4). [Lecture 22](22_scale.ipynb) shows how much of such an LSTM is only tables of words.
 # - Per *second* the LSTM is ahead in a longer training with equal parameters and time (`char_gpt`, one run each). It reads 2.1<!--[[times_read:.1f]]--> times as many characters, and has 2.33<!--[[bits["LSTM, matched parameters and time"]:.2f]]--> bits per character on new plays; the GPT has 2.42<!--[[bits["GPT"]:.2f]]-->.
-# - **Generalisation.** Little of the text was seen twice (1,200 steps read at most a fifth of it), and the held-out loss is near the training loss for both. On longer texts than in training, [lecture 16](16_encoder_decoder_transformers.ipynb) finds no advantage of the Transformer.
+# - **Generalisation.** Little of the text was seen twice (1,200 steps read about a fifth as many characters as it has), and the held-out loss is near the training loss for both. On longer texts than in training, [lecture 16](16_encoder_decoder_transformers.ipynb) finds no advantage of the Transformer.
 # </details>
 #
 # **So why Transformers? At sizes that we can train in minutes, none of the three answers is clear.** Which network is ahead depends on the rate and on the number of steps. [Lecture 22](22_scale.ipynb) lets both grow.
