@@ -474,7 +474,7 @@ for (name, mask), of in sorted(by_mask.items()):
 # - All of these are ablations of trained models on one text. They do not show what training without skips would give.
 # </details>
 #
-# **Without their skips both trained models collapse as well, and a causal mask slows the collapse.** It does not explain why SmolLM2's is exponential, since that remains so without the mask.
+# **Without their skips both trained models collapse as well, and a causal mask slows the collapse.** It does not explain why SmolLM2's collapse is only exponential: without the mask it does not steepen either.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *7 minutes. Ask for the shape of the line before you show it: straight or bent? What goes wrong: "rank 1" is taken literally. At $10^{-6}$ the matrix still has full rank; the differences are only too small for a float to be of use.*
@@ -929,7 +929,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>How to read it, and what the paper reports</b></summary>
 #
-# - **After 100 steps** DeepNorm, both of its halves and plain post-norm have about the loss of letter frequencies, 3.3 nats, both at 12 layers and at 100<!--[[? all((fmean(of["dev"]) < 3.2) == (rule == "pre-norm") for depth in ("12", "100") for rule, of in deep["runs"][depth].items())]]-->. Only pre-norm has learned more, with 3.01<!--[[fmean(hundred["pre-norm"]):.2f]]--> at 100 layers.
+# - **After 100 steps** DeepNorm, both of its halves (at DeepNorm's rate) and plain post-norm have about the loss of letter frequencies, 3.3 nats, both at 12 layers and at 100<!--[[? all((fmean(of["dev"]) < 3.2) == (rule == "pre-norm") for depth in ("12", "100") for rule, of in deep["runs"][depth].items())]]-->. Only pre-norm has learned more, with 3.01<!--[[fmean(hundred["pre-norm"]):.2f]]--> at 100 layers.
 # - **After 400 steps**, with the rate chosen again, DeepNorm has learned as well (2.95<!--[[at_400["DeepNorm"].mean():.2f]]-->). Plain post-norm still has the loss of letter frequencies, 3.34<!--[[at_400["post-norm"].mean():.2f]]-->, and this at each of its four<!--[[words(len(deep["longer"]["post-norm"]["tried"]))]]--> rates<!--[[? min(deep["longer"]["post-norm"]["tried"].values()) > 3.33]]-->.
 # - DeepNorm's best rate is then 0.001<!--[[deep["longer"]["DeepNorm"]["rate"]]]-->. At 0.004 its two seeds did not start<!--[[? deep["longer"]["DeepNorm"]["tried"]["0.004"] > 3.33]]-->, although after 100 steps the best rate was 0.064<!--[[deep["runs"]["100"]["DeepNorm"]["rate"]]]-->. So a rate chosen after a short training can be the wrong one for a longer one.
 # - Pre-norm has 2.56<!--[[at_400["pre-norm"].mean():.2f]]--> after 400 steps. None of these runs beats a table of character pairs<!--[[? min(float(of.min()) for of in at_400.values()) > deep["floors"]["pairs of characters"]]]-->, and the context of another text costs at most 0.13<!--[[max(max(of["another context"]) for of in deep["longer"].values()):.2f]]--> nats. So they show which rule can *start*, not which ends better.

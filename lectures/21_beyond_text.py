@@ -248,7 +248,7 @@ show.predict(
     choices={"as many as before": 15, "about 10": 10, "about 4": 4, "it is 3 ahead": -3},
     answer=left,
     unit=" points",
-    why=f"With {few} images it stays {ahead('CNN, 3 times the steps', 'ViT, 3 times the steps', few):.0f} points behind. Five seeds can show that the gap shrinks only where all images are used.",
+    why=f"With {few} images it stays {ahead('CNN, 3 times the steps', 'ViT, 3 times the steps', few):.0f} points behind. Only with all images can five seeds show that the gap shrinks.",
     reveals=[widgets.digits_explorer(data), explained],
 )
 
@@ -604,7 +604,7 @@ widgets.chorale_player(harmonies)
 #
 # $$e_{ij} = v \cdot \tanh(h_{i-1} W_q + a_j W_a), \qquad \alpha_i = \mathrm{softmax}(e_i), \qquad z_i = \sum_j \alpha_{ij} a_j , \qquad h_i = \mathrm{LSTM}([y_{i-1}; z_i], h_{i-1}) .$$
 #
-# The LSTM's state starts from the mean of all $a_j$. The paper shows photographs with bright spots where the model "looks". But in a photograph, who says where the model *should* look? So we make pictures of two symbols, with a caption such as "a snowman left of an umbrella" and a known box around each symbol. Some pairs of symbols never occur together in training. We train two captioners: one has a *convolutional* encoder, the other embeds *patches*.
+# The LSTM's state starts from the mean of all $a_j$. The paper shows photographs with bright spots where the model "looks". But in a photograph, who says where the model *should* look? So we make pictures of two symbols, with a caption such as "a snowman left of an umbrella" and a known box around each symbol. Some pairs of symbols never occur together in training. We train two captioners: one has a *convolutional* encoder, the other a Vision Transformer that reads *patches*.
 
 # %% slideshow={"slide_type": "fragment"}
 captioners = {kind: checkpoint(f"captions_{kind}").model for kind in captions.ENCODERS}

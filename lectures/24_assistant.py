@@ -698,7 +698,7 @@ show.predict(
 # ## 10. Models of the brain, and open questions
 #
 # People read a text in a scanner, a model reads the same text, and a linear map from the model's states predicts the recordings. The measure is the correlation of this prediction with the recordings. Several studies report a higher correlation for better language models (for example Schrimpf et al. 2021). What does such a
-# correlation show? We make a recording ourselves: the lengths of the tokens, smoothed over time, plus noise. It contains *nothing* about meaning.
+# correlation show? We make a recording ourselves: the lengths of the words (here of the tokens), smoothed over time, plus noise. It contains *nothing* about meaning.
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 text = " ".join(row.ask.splitlines()[0] for row in conversations.training()[14:40])

@@ -72,7 +72,7 @@ examples(
         f"{len(deep['longer']['post-norm']['tried'])} rates, so it has not begun to learn. DeepNorm has not either at 0.004 "
         f"({deep['longer']['DeepNorm']['tried']['0.004']:.2f}, two seeds): in these runs it lets 100 layers of width 16 "
         "start, at one rate of three. Which rule ends better they do not show.",
-        "Claim, refutation, pairs, floor and limits are all in six sentences. It says what was tried with two seeds only. "
+        "Claim, refutation, pairs, floor and limits are all in five sentences. It says what was tried with two seeds only. "
         "“Another explanation” has 1 of 2: the rate is named as one, and the number of steps is not.",
     ),
     middling=(
