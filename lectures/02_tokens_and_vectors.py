@@ -392,7 +392,7 @@ print(
 # A **dense** vector has few dimensions, here 64<!--[[E.shape[1]]]-->, and hardly any zeros. One way to get dense vectors is to compress the table. The
 # *singular value decomposition* (SVD) finds two vectors of 64 dimensions for each word, one for its row and one for its column. The
 # dot product of the row vector of $a$ and the column vector of $b$ approximates the PPMI of $a$ and $b$, with the smallest squared error
-# over the whole table. We keep the row vectors. Another way is to *learn* dense vectors (skip-gram, section 5).
+# over the whole table. We keep the row vectors. Another way is to *learn* dense vectors (section 5).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 joint = torch.tensor(counts / counts.sum(), dtype=torch.float32)

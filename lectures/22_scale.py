@@ -379,7 +379,7 @@ ratio = whole["Hoffmann"].interval(lambda law: tokens_per_parameter(law, held_ou
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Which tokens?** $D$ counts all tokens alike, and the web is not alike. So large training texts are filtered and deduplicated first.
 #
-# - **Quality filtering.** Li et al. (2024) held models and training equal and varied only the text. Choosing pages with a small classifier helped most. Together with rules and deduplication it left about 4 of 240 trillion tokens.
+# - **Quality filtering.** Li et al. (2024) held models and training equal and varied only the text. Choosing pages with a small classifier helped most. Together with rules and the removal of duplicates it left about 4 of 240 trillion tokens.
 # - **Deduplication** removes copies and near copies. Models trained on deduplicated text repeated memorised text ten times less often (Lee et al. 2022). [Lecture 28](28_features_and_harms.ipynb) measures this with secrets.
 
 # %% [markdown] slideshow={"slide_type": "notes"}

@@ -779,7 +779,7 @@ show.predict(
 # do you predict for *The teacher*?
 
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 def my_change(x, d, strength):
     """(d_model,) -> (d_model,). Change this."""
     new = x + strength * d

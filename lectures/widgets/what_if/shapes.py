@@ -32,7 +32,7 @@ def deep_explorer(result: Mapping[str, Any]) -> Live:
                 low=float(np.floor(np.log10(min(ends)))), high=float(np.ceil(np.log10(max(ends)))), powers=True,
                 alt=f"Change of the logits in one step, fewest to most layers: {told}.", width=760, height=370,
             ) + said(f"one step, fewest to most layers: {told}")  # fmt: skip
-        rows = {rule: views[view][rule] for rule in names}
+        rows = {rule: views[view][rule] for rule in names if rule in views[view]}
         told = "; ".join(f"{rule} {from_to(of['dev'], '{:.2f}')}" for rule, of in rows.items())
         curves = {rule: of["curve"] for rule, of in rows.items() if all(of["curve"])}
         points = max(len(of[0]) for of in curves.values())

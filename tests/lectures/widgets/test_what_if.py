@@ -102,6 +102,8 @@ def deep() -> dict:
     curves["post-norm"] = {"dev": [4.2, 4.28], "curve": [[4.3, 4.2], []]}
     return {
         "runs": {"12": curves, "100": curves},
+        "longer": {rule: {"dev": [2.5, 2.6], "curve": [[3.5, 2.6], [3.6, 2.7]]} for rule in rules[:3]},
+        "longer_is": "training, 100 layers, 400 steps",
         "moved": {rule: {"3": [1.0, 2.0], "100": [100.0, 300.0]} for rule in rules},
         "guess": math.log(72),
     }
@@ -115,6 +117,9 @@ def test_deep_runs_and_their_first_step(deep: dict) -> None:
     widget.controls["rules"].value = list(widget.controls["rules"].options)[1]
     assert "only α" in widget.picture.value
     assert "pre-norm" not in widget.picture.value
+    widget.controls["view"].value = deep["longer_is"]
+    assert "DeepNorm 2.50 to 2.60" in widget.picture.value
+    assert "only α" not in widget.picture.value, "the halves were not trained so long"
 
 
 def test_costs_are_drawn_where_they_belong() -> None:
