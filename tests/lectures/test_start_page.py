@@ -54,7 +54,8 @@ def test_the_start_page_leads_back_to_where_the_reader_was(desk: Desk) -> None:
         start.get_by_role("link", name="2. Second").click()
         page.wait_for_function(
             "() => jupyterapp.shell.currentWidget?.context?.path === 'lectures/82_second.ipynb'"
-            " && jupyterapp.shell.currentWidget.content.nlmRead",
+            " && jupyterapp.shell.currentWidget.content.nlmRead"
+            " && jupyterapp.shell.currentWidget.content.widgets.length > 10",  # before, the places below are not there
             timeout=60_000 * PATIENCE,
         )
         page.evaluate("() => { for (const at of [5, 2]) jupyterapp.shell.currentWidget.content.activeCellIndex = at; }")
