@@ -110,10 +110,8 @@ class Experiment:
 
     def at_best_rate(self, row: str, build: Build, rates: Sequence[float] = ()) -> dict[str, Any]:
         """One row at the rate that is best with the first seeds: as in `rows`, and the `rate`, and what was `tried`."""
-        (by, best), (choosing, seeds) = (
-            self.setting.choose,
-            self.run.size((self.setting.choosing, self.setting.seeds), (1, 2)),
-        )
+        by, best = self.setting.choose
+        choosing, seeds = self.run.size((self.setting.choosing, self.setting.seeds), (1, 2))
         rates = rates or self.run.size(self.setting.rates, self.setting.rates[:1])
         runs: dict[float, list[dict[str, Any]]] = {}
 

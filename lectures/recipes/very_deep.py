@@ -122,7 +122,7 @@ class Deep(Experiment):
 
 
 def all_rules(deep: Deep, depth: int, rules: Iterable[str] = RULES) -> dict[str, Any]:
-    """Each of these rules with all seeds, at the rate that is best with the first few; half a DeepNorm at the rate of the whole."""
+    """Each of these rules with all seeds, at its best rate; half a DeepNorm at the rate of the whole."""
     found: dict[str, Any] = {}
     for rule in rules:
         rates = [found["DeepNorm"]["rate"]] if rule in HALVES else ()

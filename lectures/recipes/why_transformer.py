@@ -8,7 +8,8 @@ Three answers to "why Transformers?" that may hold, as far as minutes of trainin
 3. generalisation   is it better on new text than its training loss says? the loss on dev beside the training loss
 
 and the cost of a training step of each, in turns. Both are trained by the same optimiser, each size and length at its own
-rate, bracketed on dev plays by the mean of three seeds. The LSTM has as many parameters as the Transformer, which has rotary positions and pre-norm.
+rate, bracketed on dev plays by the mean of three seeds. The LSTM has as many parameters as the Transformer, which has rotary
+positions and pre-norm.
 
 Departs from the papers that compare them (Dai et al. 2019, table 4; Kaplan et al. 2020, section 3.2.1): a ten-thousandth of
 their sizes, and texts of 64 characters, which an LSTM can well remember.

@@ -7,7 +7,7 @@
 if (window.nlmLiving) return;
 
 const VIEWS = { adds: 'How much each part adds', lens: 'What each layer would say next', direct: 'What each part writes for the next word' };
-const WINDOWS = [4, 8, 16], REACH = 3, STEP = 0.5, PLAIN = { window: null, kept: [], strength: 0 };
+const PLAIN = { window: null, kept: [], strength: 0 };
 const PACE = 60, PULSE = 380, SLOTS = 7, SEEN = 0.05, MOVES = 0.1; // PACE, PULSE: milliseconds; SEEN: a weight; MOVES: a probability
 const still = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
 const shown = words => words.trim() || words.replaceAll(' ', '␣');
@@ -68,8 +68,8 @@ class Kernel {
 // --- the picture ----------------------------------------------------------------------------------------
 
 class Living {
-  constructor(host, backend, { sentences, at, view, explained, layers, ...opens }, { sheet, next }) {
-    Object.assign(this, { host, backend, explained, more: { ...PLAIN, ...opens }, windowed: Boolean(opens.window), steers: layers.length > 0, off: new Set(), turn: 0, tail: Promise.resolve(), resting: null, maps: new Map() });
+  constructor(host, backend, { sentences, at, view, explained, scale, layers, ...opens }, { sheet, next }) {
+    Object.assign(this, { host, backend, explained, ...scale, more: { ...PLAIN, ...opens }, windowed: Boolean(opens.window), steers: layers.length > 0, off: new Set(), turn: 0, tail: Promise.resolve(), resting: null, maps: new Map() });
     const id = `nlm-living-${made++}`, alone = backend.most === 1;
     this.board = make('div', { class: 'board', role: 'grid', 'aria-label': 'Parts of the model, the last layer on top. Enter switches a part off and on.',
       'data-lm-suppress-shortcuts': 'true', onclick: ({ target }) => this.press(target.dataset.part),
@@ -100,9 +100,9 @@ class Living {
       this.view, this.on, this.wave, make('label', {}, this.first, ' without the first token'));
     this.table = make('div');
     const option = (value, words) => make('option', { value }, words), change = (name, from) => event => this.set([...this.off], { [name]: event.target.value && Number(event.target.value), ...from });
-    this.width = make('select', { onchange: change('window', { kept: [] }) }, option('', 'all tokens'), ...WINDOWS.map(w => option(w, `${w} tokens`)));
+    this.width = make('select', { onchange: change('window', { kept: [] }) }, option('', 'all tokens'), ...this.windows.map(w => option(w, `${w} tokens`)));
     this.after = make('select', { onchange: change('layer') }, ...layers.map(l => option(l, l)));
-    this.strength = make('input', { type: 'range', min: -REACH, max: REACH, step: STEP, 'data-lm-suppress-shortcuts': 'true', onkeydown: event => event.stopPropagation(),
+    this.strength = make('input', { type: 'range', min: -this.strongest, max: this.strongest, step: this.notch, 'data-lm-suppress-shortcuts': 'true', onkeydown: event => event.stopPropagation(),
       oninput: () => this.set([...this.off], { strength: Number(this.strength.value) }) });
     if (this.windowed) bar.append(make('label', {}, 'Each token sees ', this.width));
     if (this.steers) bar.append(make('label', {}, 'Direction after layer ', this.after), make('label', {}, 'strength ', this.strength));
@@ -349,8 +349,8 @@ class Living {
     ball.addEventListener('pointerdown', event => { ball.setPointerCapture(event.pointerId); event.preventDefault(); });
     ball.addEventListener('pointermove', event => {
       if (!ball.hasPointerCapture(event.pointerId)) return;
-      const away = event.clientX - this.svg.getBoundingClientRect().left - this.X(this.sheet.tokens.length - 1), strength = Math.round(away / this.unit() / STEP) * STEP;
-      const within = Math.max(-REACH, Math.min(REACH, strength));
+      const away = event.clientX - this.svg.getBoundingClientRect().left - this.X(this.sheet.tokens.length - 1), strength = Math.round(away / this.unit() / this.notch) * this.notch;
+      const within = Math.max(-this.strongest, Math.min(this.strongest, strength));
       if (within !== this.more.strength) this.set([...this.off], { strength: within });
     });
   }
@@ -372,7 +372,7 @@ class Living {
     this.strength.value = strength;
     this.strength.setAttribute('aria-valuetext', signed(strength));
     if (!this.X) return; // not laid out yet: where it is hidden it has no width
-    const x = this.X(tokens.length - 1), y = this.Y(layer + 1), [line, ball] = this.knob.children, wide = REACH * this.unit();
+    const x = this.X(tokens.length - 1), y = this.Y(layer + 1), [line, ball] = this.knob.children, wide = this.strongest * this.unit();
     for (const [name, value] of Object.entries({ x1: x - wide, x2: x + wide, y1: y, y2: y })) line.setAttribute(name, value);
     for (const [name, value] of Object.entries({ cx: x + strength * this.unit(), cy: y, r: 0.5 * em })) ball.setAttribute(name, value);
   }

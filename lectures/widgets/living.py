@@ -236,7 +236,8 @@ class Living(ipywidgets.VBox):
         """
         rows = "".join(f"<tr><th>{html.escape(word)}</th><td>{p:.3f}</td></tr>" for _, word, p in self.now[:5])
         place = f' data-states="{states}"' if states else ""
-        told = {"sentences": self.sentences, "explained": EXPLAINED, **self.opens}
+        scale = {"windows": WINDOWS, "strongest": REACH, "notch": STEP}
+        told = {"sentences": self.sentences, "explained": EXPLAINED, "scale": scale, **self.opens}
         style = f'<style onload="{html.escape(boot)}">{STYLE.read_text(encoding="utf-8")}</style>' if boot else ""
         return (
             f'{style}<div class="nlm-living"{place}'

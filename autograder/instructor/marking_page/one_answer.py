@@ -95,8 +95,8 @@ class Marking(Shared):
         course, assignment = self.page.answers.course, self.page.answers.assignment
         before = earlier_comments(course.root, assignment).get("/".join(question.place), [])
         places = self.page.places(question, units)
-        group = places[unit.text].group if unit.text in places else None
-        similar = [one for one in units if group is not None and one.text in places and places[one.text].group == group]
+        group = places.get(unit.text)
+        similar = [one for one in units if group and one.text in places and places[one.text].group == group.group]
         typed = {
             "typed": "" if unit.points is None else number(unit.points),
             "words": unit.first.words,
@@ -112,7 +112,7 @@ class Marking(Shared):
             place=place,
             unit=unit,
             units=units,
-            group=places.get(unit.text),
+            group=group,
             similar=sum(len(one.given) for one in similar),
             here=here,
             items=self.page.items(question),

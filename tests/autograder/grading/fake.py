@@ -2,18 +2,31 @@
 
 import os
 import signal
+from collections.abc import Mapping
 from pathlib import Path
 from unittest import mock
 
 import autograder.grading.execute as execute_module
+import autograder.grading.run as run_module
+from autograder.grading.course import Course
 from autograder.grading.execute import Done, Task
-from tests.autograder.courses import FakeBox
+from tests.autograder.courses import Change, FakeBox, copy, hand_in
 
 
 def work(task: Task) -> Done:
     """`autograder.grading.execute.work` with a box that is none; afterwards the real one is back."""
     with mock.patch.object(execute_module, "shared_box", side_effect=lambda isolation: FakeBox()):
         return execute_module.work(task)
+
+
+def graded(template: Path, root: Path, handed_in: Mapping[str, Change]) -> Path:
+    """A copy of a course in `root`, whose "plain" each of these students has handed in, and which is graded."""
+    copy(template, root)
+    for student, change in handed_in.items():
+        hand_in(root, "plain", student, change)
+    with mock.patch.object(run_module, "work", work):
+        list(run_module.grade(Course.load(root), "plain"))
+    return root
 
 
 def work_and_die_once(task: Task) -> Done:

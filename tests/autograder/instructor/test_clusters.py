@@ -9,16 +9,13 @@ import numpy as np
 import pytest
 import torch
 
-import autograder.grading.run as run_module
 import nlmcore.pretrained
 from autograder.grading.byhand import answers_to
-from autograder.grading.course import Course
-from autograder.grading.run import grade
 from autograder.grading.vectors import TOKENS, Vectors, _beginning
 from autograder.instructor.clusters import places
 from autograder.intake.removal import remove
 from nlmcore.pretrained import minilm
-from tests.autograder.courses import ANSWERS, ROOT, copy, hand_in, writes
+from tests.autograder.courses import ANSWERS, ROOT, writes
 from tests.autograder.grading import fake
 from tests.autograder.instructor.visitor import Visitor, running
 
@@ -186,20 +183,10 @@ def test_who_stops_it_stops_it_and_what_was_deleted_meanwhile_does_not_come_back
 
 @pytest.fixture(scope="module")
 def template(plain_template, tmp_path_factory):
-    root = copy(plain_template, tmp_path_factory.mktemp("class") / "course")
     answers = [text for _, text in kinds()["gates"][::4]] + [STRANGE["one word"], STRANGE["German"], HOSTILE[:500]]
     answers += answers[:1]  # one is there twice
-    for number, text in enumerate(answers):
-        hand_in(root, "plain", f"s{number:02}", writes(ANSWERS | {"why": text}))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run_module, "work", fake.work)
-        list(grade(Course.load(root), "plain"))
-    return root
-
-
-@pytest.fixture
-def course(template, tmp_path):
-    return Course.load(copy(template, tmp_path / "course"))
+    handed_in = {f"s{number:02}": writes(ANSWERS | {"why": text}) for number, text in enumerate(answers)}
+    return fake.graded(plain_template, tmp_path_factory.mktemp("class") / "course", handed_in)
 
 
 def order(visitor, which: str) -> int:

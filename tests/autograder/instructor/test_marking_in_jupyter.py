@@ -12,13 +12,11 @@ from pathlib import Path
 import pytest
 import requests
 
-import autograder.grading.run as run_module
 from autograder.commands.mark import mark
 from autograder.grading import vectors
 from autograder.grading.course import Course
-from autograder.grading.run import grade
 from autograder.launcher.environment import Environment
-from tests.autograder.courses import ANSWERS, ROOT, copy, hand_in, writes
+from tests.autograder.courses import ANSWERS, ROOT, writes
 from tests.autograder.grading import fake
 from tests.lab import PATIENCE
 
@@ -28,13 +26,8 @@ BASE = "/user/prof/"
 
 @pytest.fixture(scope="module")
 def course(plain_template, tmp_path_factory):
-    root = copy(plain_template, tmp_path_factory.mktemp("inside") / "course")
-    for student in ("ada", "bob"):
-        hand_in(root, "plain", student, writes(ANSWERS))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run_module, "work", fake.work)
-        list(grade(Course.load(root), "plain"))
-    return Course.load(root)
+    handed_in = dict.fromkeys(("ada", "bob"), writes(ANSWERS))
+    return Course.load(fake.graded(plain_template, tmp_path_factory.mktemp("inside") / "course", handed_in))
 
 
 @pytest.fixture(scope="module")

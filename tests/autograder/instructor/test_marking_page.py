@@ -28,24 +28,8 @@ SAME = ("ada", "bob", "cat")
 
 @pytest.fixture(scope="module")
 def template(plain_template, tmp_path_factory):
-    from tests.autograder.courses import copy
-
-    root = copy(plain_template, tmp_path_factory.mktemp("class") / "course")
-    for student in SAME:
-        hand_in(root, "plain", student, writes(ANSWERS))
-    hand_in(root, "plain", "dan", writes(ANSWERS | {"why": HOSTILE}))
-    hand_in(root, "plain", "eve", nothing)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run_module, "work", fake.work)
-        list(grade(Course.load(root), "plain"))
-    return root
-
-
-@pytest.fixture
-def course(template, tmp_path):
-    from tests.autograder.courses import copy
-
-    return Course.load(copy(template, tmp_path / "course"))
+    handed_in = dict.fromkeys(SAME, writes(ANSWERS)) | {"dan": writes(ANSWERS | {"why": HOSTILE}), "eve": nothing}
+    return fake.graded(plain_template, tmp_path_factory.mktemp("class") / "course", handed_in)
 
 
 @pytest.fixture

@@ -6,20 +6,17 @@ from pathlib import Path
 
 import pytest
 
-import autograder.grading.run as run_module
 from autograder.assignments import names
 from autograder.commands.together import markers as markers_command
 from autograder.grading import log, markers, rubric
 from autograder.grading.byhand import answers_to, mark_by_hand
-from autograder.grading.course import Course
 from autograder.grading.rubric import in_scheme, total
-from autograder.grading.run import grade
 from autograder.guard import Guard
 from autograder.instructor.shared_marking import in_words, work
 from autograder.instructor.written import Class, split
 from autograder.intake.removal import remove
 from autograder.launcher.environment import Environment
-from tests.autograder.courses import ANSWERS, ROOT, copy, hand_in, writes
+from tests.autograder.courses import ANSWERS, ROOT, writes
 from tests.autograder.grading import fake
 from tests.autograder.instructor.visitor import Visitor, running
 
@@ -29,18 +26,8 @@ STUDENTS = [f"s{number:02}" for number in range(12)]
 
 @pytest.fixture(scope="module")
 def template(plain_template, tmp_path_factory):
-    root = copy(plain_template, tmp_path_factory.mktemp("class") / "course")
-    for student in STUDENTS:
-        hand_in(root, "plain", student, writes(ANSWERS | {"why": f"Reason of {student}."}))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run_module, "work", fake.work)
-        list(grade(Course.load(root), "plain"))
-    return root
-
-
-@pytest.fixture
-def course(template, tmp_path):
-    return Course.load(copy(template, tmp_path / "course"))
+    handed_in = {student: writes(ANSWERS | {"why": f"Reason of {student}."}) for student in STUDENTS}
+    return fake.graded(plain_template, tmp_path_factory.mktemp("class") / "course", handed_in)
 
 
 def place(course):
