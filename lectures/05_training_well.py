@@ -442,6 +442,8 @@ compared(
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 adams = race["by"]["Adam"]["rates"]
 best_adam = race["by"]["Adam"]["best"]
+ten_times = f"{float(best_adam) / 10:g}"
+slow = adams[ten_times]
 show.predict(
     f"Adam's best rate here is {best_adam}. By how many nats per character does a rate ten times *smaller* raise the test loss?",
     choices={"about 0.03": 0.03, "about 0.1": 0.1, "about 0.3": 0.3, "about 1": 1.0},
@@ -449,8 +451,6 @@ show.predict(
     why="Here is the test loss against the rate. Choose each optimiser in turn:",
     reveals=lambda: widgets.sweep_explorer(race).opens(name="Adam"),
 )
-ten_times = f"{float(best_adam) / 10:g}"
-slow = adams[ten_times]
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # In this race the learning rate matters more than the optimiser: a rate ten times too small costs Adam 0.35<!--[[paired(slow["test"], raced["Adam"])[0]:.2f]]--> nats, whereas SGD

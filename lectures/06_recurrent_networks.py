@@ -728,6 +728,8 @@ from_context = [perplexity_from(k) for k in contexts]
 enough = next(
     k for k, p in zip(contexts, from_context, strict=True) if p < 1.05 * from_context[-1]
 )
+table = stored("perplexity")
+seen = {name: row["perplexity"] for name, row in table["neural"].items()}
 show.predict(
     "The LSTM may use 64 words. How many of them are enough to come within 5 % of the perplexity that it reaches with all 64?",
     choices={"4": 4, "16": 16, "all 64": 64},
@@ -742,8 +744,6 @@ show.predict(
         alt=f"Perplexity against the number of words read: {', '.join(f'{p:.0f} from {k}' for k, p in zip(contexts, from_context, strict=True))}.",
     ),
 )
-table = stored("perplexity")
-seen = {name: row["perplexity"] for name, row in table["neural"].items()}
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # Being able to use the whole past does not mean using it. With one word of context, this LSTM has a perplexity of 91<!--[[from_context[0]:.0f]]-->; with sixteen, 39<!--[[from_context[4]:.0f]]-->;

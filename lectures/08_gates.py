@@ -892,12 +892,6 @@ def by_parameters(task, measure, title, low, high):
     )  # fmt: skip
 
 
-HTML(
-    show.beside(
-        by_parameters("memorising", "bits", "bits per parameter", 0, 5),
-        by_parameters("characters", "test", "nats per character", 1.8, 2.6),
-    )
-)
 bits = np.array(
     [row["bits"] for rows in capacity["memorising"].values() for row in rows.values()]
 )
@@ -907,6 +901,12 @@ tried = {
     for of in ("lstm", "rnn")
 }
 at_one_rate = [lstm - rnn for lstm, rnn in zip(*tried.values(), strict=True)]
+HTML(
+    show.beside(
+        by_parameters("memorising", "bits", "bits per parameter", 0, 5),
+        by_parameters("characters", "test", "nats per character", 1.8, 2.6),
+    )
+)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>

@@ -607,13 +607,6 @@ seen = widgets.living(
     "The young doctor opened the door of the old house and called the name of the man who lived",
     window=8,
 )
-show.predict(
-    f"With a window of 64 tokens the loss rises by {loss['window'][64] - mean(through['full']):.1f} nats. You may show every query four more tokens. Which four repair most of it?",
-    choices=list(at_64),
-    answer=min(at_64, key=at_64.get),
-    why="Most heads put much of their weight on the first token, an attention sink. Without it, softmax must put this weight somewhere else.",
-    reveals=seen,
-)
 first, stranger = loss["and the first 4"], loss["and a stranger's 4"]
 rise = loss["window"][64] - mean(through["full"])
 in_every_passage = all(
@@ -629,6 +622,13 @@ whole, shut, *one_more = (
 there, there_shut, there_first = (
     seen.next(seen.sentences[2], **state)[" there"]
     for state in ({}, {"window": 8}, {"window": 8, "kept": [0]})
+)
+show.predict(
+    f"With a window of 64 tokens the loss rises by {loss['window'][64] - mean(through['full']):.1f} nats. You may show every query four more tokens. Which four repair most of it?",
+    choices=list(at_64),
+    answer=min(at_64, key=at_64.get),
+    why="Most heads put much of their weight on the first token, an attention sink. Without it, softmax must put this weight somewhere else.",
+    reveals=seen,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}

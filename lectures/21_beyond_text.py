@@ -243,14 +243,6 @@ with show.held_back() as explained:
         if "steps" not in row:
             print(f"{row:34}" + "".join(f"{percent(by[size]):>16}" for size in sizes))
 left = ahead("CNN, 3 times the steps", "ViT, 3 times the steps", most)
-show.predict(
-    f"The third explanation: the Vision Transformer may only learn more *slowly*. With all {int(most):,} images it is {ahead('CNN', 'ViT', most):.0f} points behind. Give both networks three times the steps. By how many points is it behind then?",
-    choices={"as many as before": 15, "about 10": 10, "about 4": 4, "it is 3 ahead": -3},
-    answer=left,
-    unit=" points",
-    why=f"With {few} images it stays {ahead('CNN, 3 times the steps', 'ViT, 3 times the steps', few):.0f} points behind. Only with all images can five seeds show that the gap shrinks.",
-    reveals=[widgets.digits_explorer(data), explained],
-)
 
 
 def got(row, size):
@@ -277,7 +269,14 @@ def closed(size):
 longer = {
     size: by_seed("CNN, 3 times the steps", "ViT, 3 times the steps", size) for size in sizes
 }
-
+show.predict(
+    f"The third explanation: the Vision Transformer may only learn more *slowly*. With all {int(most):,} images it is {ahead('CNN', 'ViT', most):.0f} points behind. Give both networks three times the steps. By how many points is it behind then?",
+    choices={"as many as before": 15, "about 10": 10, "about 4": 4, "it is 3 ahead": -3},
+    answer=left,
+    unit=" points",
+    why=f"With {few} images it stays {ahead('CNN, 3 times the steps', 'ViT, 3 times the steps', few):.0f} points behind. Only with all images can five seeds show that the gap shrinks.",
+    reveals=[widgets.digits_explorer(data), explained],
+)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>

@@ -1,5 +1,6 @@
 """Every lecture runs from top to bottom without a network, within its time, in silence, and every picture has words."""
 
+import ast
 import os
 from pathlib import Path
 
@@ -48,6 +49,18 @@ def test_nothing_is_shown_by_accident(run: Ran) -> None:
             data = output.get("data", {})
             assert "text/html" in data or " at 0x" not in data.get("text/plain", ""), (
                 f"{data}\n\nis shown by\n{cell.source}"
+            )
+
+
+def test_what_a_cell_makes_to_be_seen_is_its_last_line(run: Ran) -> None:
+    """IPython shows the last expression of a cell, and nothing of those before it."""
+    for cell in run.code:
+        for line in ast.parse(cell.source).body[:-1]:
+            called = (
+                ast.unparse(line.value.func) if isinstance(line, ast.Expr) and isinstance(line.value, ast.Call) else ""
+            )
+            assert called.partition(".")[0] not in ("show", "widgets", "HTML"), (
+                f"{called} is not shown by\n{cell.source}"
             )
 
 
