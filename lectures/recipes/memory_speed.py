@@ -1,7 +1,8 @@
 """Figure: how long attention, matrix memories and an LSTM take on one thread, by the length of the text.
 
 One layer with its projections, forward and backward. The matrix memory is computed twice with the same result, in chunks
-and step by step; so is the LSTM, as one call of PyTorch's kernel and as a loop over its cell.
+and step by step; so is the LSTM, as one call of PyTorch's kernel and as a loop over its cell. And what the size of the
+chunks does: one text through four heads of width 32, forward only, nothing erased.
 """
 
 from functools import partial
@@ -9,6 +10,7 @@ from typing import Any
 from unittest.mock import patch
 
 import torch
+import torch.nn.functional as F
 from nlmcore.attention import CausalAttention
 from nlmcore.recurrent import Recurrent, matrix_memory
 from nlmcore.recurrent.matrix_memory import MatrixMemory
@@ -19,6 +21,7 @@ from lectures.recipes.run import Run, recipe
 
 D_MODEL, HEADS, BATCH = 96, 4, 2
 LENGTHS = (64, 256, 1024, 4096)
+CHUNKS = (1, 8, 32, 128, 512)
 
 
 @torch.enable_grad()
@@ -46,6 +49,11 @@ def layers() -> dict[str, Any]:
     }
 
 
+def by_chunk(n: int) -> dict[int, Any]:
+    q, k, v = F.normalize(torch.randn(3, 1, 4, n, 32, generator=torch.Generator().manual_seed(0)), dim=-1)
+    return {size: partial(matrix_memory.chunked, q, k, v, chunk=size) for size in CHUNKS}
+
+
 @recipe(1)
 def cook(run: Run) -> None:
     torch.set_num_threads(1)
@@ -56,14 +64,17 @@ def cook(run: Run) -> None:
         for name, one in taken.items():
             found.setdefault(name, {})[str(n)] = float(f"{one:.3g}")
         run.say(f"{n} tokens: {taken}")
+    with torch.no_grad():
+        chunks = seconds(by_chunk(max(CHUNKS)), run.size(20, 1))
     longest = max(map(int, found["attention"]))
     run.save_result(
         "memory_speed",
         {
             "question": "How long do attention, matrix memories and an LSTM take, by the length of the text?",
             "how": f"one layer of width {D_MODEL} ({HEADS} heads), {BATCH} texts, forward and backward, one thread;"
-            f" processor seconds, the fastest of {run.size(3, 1)} in turns",
+            f" processor seconds, the fastest of {run.size(3, 1)} in turns; by chunk: {max(CHUNKS)} positions, the fastest of {run.size(20, 1)}",
             "seconds": found,
+            "seconds_by_chunk": {str(size): float(f"{one:.3g}") for size, one in chunks.items()},
             "what_it_shows": f"{longest:,} tokens: "
             + ", ".join(f"{name} {1000 * of[str(longest)]:.0f} ms" for name, of in found.items()),
         },

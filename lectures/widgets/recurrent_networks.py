@@ -52,7 +52,7 @@ def state_player(
     Raises ValueError, in the picture's place, for a word without a vector.
     """
 
-    def draw(step: Step, read: int, scale: float, sentence: str) -> str:
+    def draw(step: Step, sentence: str, read: int, scale: float) -> str:
         words = sentence.split()
         if missing := [word for word in words if word not in embedding]:
             raise ValueError(f"there is no vector for {missing}; the known words are {sorted(embedding)}")
@@ -64,17 +64,26 @@ def state_player(
         title = f"state h after each word, predictions above it; U times {scale:.1f}"
         return states_svg(h, words, units, chances, outcomes, read=min(read, len(words)), title=title)
 
-    longest = max(len(sentence.split()) for sentence in sentences)
-    return live(
+    chosen, length = menu(sentences, "sentence", "520px"), len(sentences[0].split())
+    read = slider(0 if yours is None else length, 0, length, 1, "words read")  # to compare: all of it
+    player = live(
         draw,
         step,
         yours=yours,
         rows=[["read", "scale"], ["sentence"]],
         play="read",
-        read=slider(0 if yours is None else longest, 0, longest, 1, "words read"),  # to compare: all of it
+        sentence=chosen,
+        read=read,
         scale=slider(1.0, 0.0, 1.5, 0.1, "multiply U by"),
-        sentence=menu(sentences, "sentence", "520px"),
     )
+
+    def renew(_change: object) -> None:
+        whole, read.max = read.value == read.max, len(chosen.value.split())
+        if whole:
+            read.value = read.max
+
+    chosen.observe(renew, names="value")
+    return player
 
 
 def states_svg(

@@ -108,8 +108,9 @@ def test_the_state_player_reads_on() -> None:
     assert "kept 0.00, lost 0.00" in player.picture.value
     player.controls["sentence"].value = "still up"
     assert "has read “still up”" in player.picture.value
-    player.controls["read"].value = 3
-    assert "has read “still up”" in player.picture.value, "a shorter sentence ends"
+    assert player.controls["read"].max == 2, "a shorter sentence ends"
+    player.controls["sentence"].value = "up still still"
+    assert player.controls["read"].value == player.controls["read"].max == 3, "what was read whole is read whole"
 
 
 def test_a_students_step_is_drawn_beside_it() -> None:
