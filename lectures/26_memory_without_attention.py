@@ -30,7 +30,6 @@
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 import math
-import time
 from statistics import fmean
 
 import torch
@@ -200,20 +199,7 @@ print(f"133 positions, then 167 from the state: {law:.0e}")
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 sizes = (1, 8, 32, 128, 512)
 counted = {size: sum(widgets.chunk_costs(512, size, 32)) for size in sizes}
-long = [F.normalize(torch.randn(1, 4, 512, 32, generator=draw), dim=-1) for _ in range(3)]
-
-
-def milliseconds(chunk):
-    """The faster of two passes."""
-    taken = []
-    for _ in range(2):
-        began = time.process_time()
-        chunked(*long, chunk=chunk)
-        taken.append(1000 * (time.process_time() - began))
-    return min(taken)
-
-
-clock = {size: milliseconds(size) for size in sizes}
+clock = {int(size): s for size, s in stored("memory_speed")["seconds_by_chunk"].items()}
 more, gain = counted[32] / counted[1], clock[1] / clock[32]
 show.predict(
     f"A text of 512 positions, heads of width 32. Chunks of 1 need the fewest multiply-adds, chunks of 32 need {more:.1f} times as many. Which take less time on one thread?",
@@ -231,7 +217,7 @@ show.predict(
                 list(clock.values()),
                 [f"chunks of {size}" for size in sizes],
                 says=[f"{counted[size] / 1e6:.1f} million multiply-adds" for size in sizes],
-                title="time of one pass without erasing on this machine (bars), and the multiply-adds of one head",
+                title="time of one pass without erasing (bars), and the multiply-adds of one head",
                 alt="Bars of the time of one pass for each size of chunk; the longest is that of chunks of 1.",
                 width=820,
             )

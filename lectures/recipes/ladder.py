@@ -22,6 +22,7 @@ from functools import lru_cache
 from typing import Any
 
 import torch
+from nlmcore.metrics.significance import mean_interval
 from nlmcore.tokens import CharTokenizer
 from torch import Tensor, nn
 
@@ -182,28 +183,42 @@ def report(run: Run, runs: list[dict[str, Any]], rates: dict[str, dict[tuple[int
     )
 
 
-@recipe(30)
-def cook_held_out(run: Run) -> None:
-    """The held-out model with a rate of its own: tuned on dev plays as those of the ladder, and once more at full length."""
-    rung, steps = run.size(HELD_OUT, ((16, 1), 16))
-    short = {
-        rate: train(run, "Transformer", rung, run.size(TUNED_AT, 8), rate, 0)["curve"][-1]
-        for rate in run.size(RATES, RATES[:2])
+def tuned(run: Run, rung: tuple[int, int], steps: int) -> dict[str, Any]:
+    """The rate is tuned as those of the ladder are, then again at full length: between two worse ones, if there are."""
+    rates = run.size(RATES, RATES[:3])
+    short = {rate: train(run, "Transformer", rung, run.size(TUNED_AT, 8), rate, 0)["curve"][-1] for rate in rates}
+    full: dict[float, float] = {}
+    tried = sorted(short, key=lambda rate: short[rate])[: run.size(3, 1)]
+    while tried:
+        full |= {rate: train(run, "Transformer", rung, steps, rate, 0)["curve"][-1] for rate in tried}
+        best = rates.index(min(full, key=lambda rate: full[rate]))
+        tried = [rate for rate in rates[max(0, best - 1) : best + 2] if rate not in full]
+    runs = [train(run, "Transformer", rung, steps, rates[best], seed) for seed in range(run.size(SEEDS, 2))]
+    return {
+        "at_tuning_length": {str(rate): loss for rate, loss in short.items()},
+        "at_full_length": {str(rate): loss for rate, loss in sorted(full.items())},
+        "rate": rates[best],
+        "runs": runs,
     }
-    near = sorted(short, key=lambda rate: short[rate])[: run.size(3, 1)]
-    full = {rate: train(run, "Transformer", rung, steps, rate, 0)["curve"][-1] for rate in near}
-    best = min(full, key=lambda rate: full[rate])
-    runs = [train(run, "Transformer", rung, steps, best, seed) for seed in range(run.size(SEEDS, 1))]
+
+
+@recipe(40)
+def cook_held_out(run: Run) -> None:
+    """The held-out model and the largest of the ladder on the same text, each with a rate of its own at full length."""
+    (largest, steps), before = run.size(HELD_OUT, ((16, 1), 16)), run.size(RUNGS[-1], (8, 1))
+    of = {str(rung[0]): tuned(run, rung, steps) for rung in (before, largest)}
+    losses = ([one["loss"] for one in of[str(rung[0])]["runs"]] for rung in (before, largest))
+    gain, half = mean_interval([one - other for one, other in zip(*losses, strict=True)])
     run.save_result(
         "held_out",
         {
-            "question": "Which loss has the held-out model if its learning rate is tuned as those of the ladder are?",
-            "how": f"nats per character of the test plays; {SETTINGS}; the three best of {len(short)} rates at {TUNED_AT}"
-            " steps are tried at full length, one seed; loss on dev plays chooses",
-            "at_tuning_length": {str(rate): loss for rate, loss in short.items()},
-            "at_full_length": {str(rate): loss for rate, loss in full.items()},
-            "rate": best,
-            "runs": runs,
-            "what_it_shows": f"rate {best:g}: " + ", ".join(f"{one['loss']:.4f}" for one in runs),
+            "question": "Which loss has the held-out model if its rate, and that of the model before it, are tuned at full length?",
+            "how": f"nats per character of the test plays; {SETTINGS}; the three best of {len(RATES)} rates at {TUNED_AT}"
+            f" steps are tried for {steps} steps, then their neighbours until the best has worse ones around it; one"
+            " seed; loss on dev plays chooses",
+            "widths": of,
+            "gain": [gain, half],
+            "what_it_shows": f"width {before[0]}, rate {of[str(before[0])]['rate']:g}, to width {largest[0]}, rate"
+            f" {of[str(largest[0])]['rate']:g}: {gain:.3f} ± {half:.3f} nats lower",
         },
     )
