@@ -211,7 +211,6 @@ show.predict(
     else "chunks of 1",
     why="Chunks of 32 need 16 rounds of larger products, chunks of 1 need 512 rounds of small ones.",
     reveals=[
-        widgets.chunk_explorer(512, sizes, 32).opens(chunk=32),
         HTML(
             show.bar_list_svg(
                 list(clock.values()),
@@ -222,6 +221,7 @@ show.predict(
                 width=820,
             )
         ),
+        widgets.chunk_explorer(512, sizes, 32).opens(chunk=32),
     ],
 )
 
