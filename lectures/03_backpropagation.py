@@ -286,7 +286,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. A graph of small steps
 #
-# There are 41<!--[[parameters]]--> parameters and one output. Which parameters should we change, and in which direction? From here on, $f$ is the output of a
+# There are 41<!--[[parameters]]--> parameters and one output. Which parameters should we change, and in which direction? Here, $f$ is the output of a
 # computation. We want the **gradient**: for every value $v$ in the computation, the derivative $\partial f / \partial v$, which says how much $f$ changes for a
 # small change of $v$.
 #
@@ -762,7 +762,7 @@ print("written out:", written_out, "  one node:", in_one)
 
 # %% slideshow={"slide_type": "fragment"}
 two, its_delta = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[0.5, 1.0], [0.0, -1.0]])
-print("W₁₂ is used once in each row, multiplied by X₁₁ = 1 in the first and by X₂₁ = 3 in the second:")
+print("W₁₂ is used once in each row, where X₁₁ = 1 and X₂₁ = 3 multiply it:")
 print("path by path", 1.0 * 1.0 + 3.0 * -1.0, "  as a matrix product\n", two.T @ its_delta)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
