@@ -8,7 +8,7 @@
 #
 # *The picture shows how much each character of that line surprised a small network, which was trained on other plays. No colour
 # means "I knew it", strong blue means "I did not expect that". The numbers are in bits, a unit that section 5 explains. The start of a word surprises the network
-# most. In section 7 you play this game against the same network.*
+# most. In section 7 you guess letters yourself, in a game against the same network.*
 #
 # **After this lecture you can**
 # - say what a language model is, and write the probability of a sentence as a product;
@@ -319,7 +319,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Without `<eos>` the probabilities sum to 1 for *each* length<!--[[? all(of_length(n, 0) == 1 for n in range(4))]]-->, for sentences of zero words, of one word, of two words … So the
-#   total is infinite. There is one distribution per length, and you cannot compare sentences of different lengths. A sentence could
+#   total is infinite. There is one distribution per length, and you cannot compare sentences of different lengths. For example, a sentence could
 #   never be more probable than its own beginning, because every further word multiplies its probability by a factor of at most 1.
 # - With $p = 0.5$ the total probability of the sentences of each length is half that of the sentences with one word fewer<!--[[? of_length(1, 0.5) == of_length(0, 0.5) / 2 and of_length(2, 0.5) == of_length(1, 0.5) / 2]]-->. Over all lengths $n$, the probabilities sum to $\sum_n p\,(1-p)^n = 1$.
 # - The smaller $p$ is, the longer the sentences are on average; at $p = 0.05$ the probabilities of all sentences of up to six words sum to only 0.302<!--[[sum(of_length(n, 0.05) for n in range(7)):.3f]]-->.
@@ -410,7 +410,7 @@ show.predict(
 # ## 4. Smoothing: unseen is not impossible
 #
 # **Smoothing** takes some probability from seen events and gives it to unseen ones. Here are four methods. Each of the later ones removes a
-# weakness of the one before it.
+# weakness of the previous one.
 #
 # **Additive smoothing** (Laplace smoothing if $k=1$) pretends that every word was seen $k$ more times. With $V$ words in the vocabulary,
 #
@@ -928,12 +928,12 @@ show.predict(
 # **With five characters of context, counting is enough to guess 58<!--[[100 * players["6-gram"]["first_guess_right"]:.0f]]--> % of all characters at the first try.**
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 8. What it is good for, and one function for all
+# ## 8. What a language model is good for, and one function for all
 #
 # In **speech recognition** two transcripts may sound alike, and in **translation** two word orders may mean the same. In both cases
 # another program proposes sentences, and the language model says which of them a person is more likely to say.
 #
-# > **Ask yourself.** The table below shows five pairs of sentences; the first one of each pair is correct. For which pair does the trigram prefer the wrong sentence, or almost? It was trained only on Shakespeare.
+# > **Ask yourself.** The table below shows five pairs of sentences; the first one of each pair is correct. For which pair does the trigram prefer the wrong sentence, or come close to it? It was trained only on Shakespeare.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *6 minutes. Let the room decide each pair before you show the scores. Students often compare log scores of sentences with

@@ -110,7 +110,7 @@ show.predict(
 # ## 2. Byte-pair encoding
 #
 # **Byte-pair encoding** (BPE) learns the subwords from the training text. Gage (1994) invented it to compress files, Sennrich,
-# Haddow & Birch (2016) applied it to the characters of words, and Radford et al. (2019) applied it to bytes, for GPT-2. It has three steps:
+# Haddow & Birch (2016) applied it to the characters of words, and Radford et al. (2019) applied it to bytes, for GPT-2. The algorithm has three steps:
 #
 # 1. Start with the smallest pieces. Ours are **bytes**. Every text is stored as bytes, and there are only 256 different ones, so no piece of a
 #    text is unknown.
@@ -119,7 +119,7 @@ show.predict(
 #
 # A word includes *the space before it*, so " sea" differs from "sea" at the start of a line.
 #
-# > **Ask yourself.** In the text below, which two pairs are merged first? After how many merges is "␣shells" one token (␣ is the space)? The menu also
+# > **Ask yourself.** In the text below, which two pairs are merged first? After how many merges is "␣shells" one token (␣ marks a space)? The menu also
 # > has a text "bananas". What happens there when no pair is left to merge?
 
 
@@ -389,7 +389,7 @@ print(
 # positive if the two words co-occur more often than by chance. Negative values often rest on few counts or none, so we set them to 0
 # (*PPMI*).
 #
-# A **dense** vector has few dimensions, here 64<!--[[E.shape[1]]]-->, and hardly any zeros. One way to get dense vectors is to compress the table. The
+# A **dense** vector has few dimensions, here 64<!--[[E.shape[1]]]-->, and hardly any zeros. One way to get dense vectors is to compress the table of PPMI values. The
 # *singular value decomposition* (SVD) finds two vectors of 64 dimensions for each word, one for its row and one for its column. The
 # dot product of the row vector of $a$ and the column vector of $b$ approximates the PPMI of $a$ and $b$, with the smallest squared error
 # over the whole table. We keep the row vectors. Another way is to *learn* dense vectors, for example by *skip-gram* (section 5).
@@ -591,7 +591,7 @@ show.predict(
 # small counts less weight.
 #
 # **Counting and learning are related.** With enough dimensions, and noise words sampled in proportion to their counts, the optimum of
-# skip-gram with negative sampling is $u_b \cdot v_a = \mathrm{PMI}(a, b) - \log k$ (Levy & Goldberg 2014). With our noise, $P(b)$ inside
+# skip-gram with negative sampling is $u_b \cdot v_a = \mathrm{PMI}(a, b) - \log k$ (Levy & Goldberg 2014). With our noise (count$^{3/4}$), $P(b)$ inside
 # the PMI is replaced by the distribution of the noise. So skip-gram with few dimensions can be seen as compressing a table of such values, without
 # ever storing the table.
 
@@ -821,11 +821,11 @@ for choice in ("he and she", "forms of verbs", "I and thou"):
 # </details>
 #
 # **The arrows look more parallel on the map than they are.**<!--[[? min(each[0] for each in agree.values()) > max(each[1] for each in agree.values())]]--> The mean arrow of a group is the direction that its pairs share. Depending on the group, the plane keeps 10<!--[[100 * min(shared for shared, _ in in_plane.values()):.0f]]--> to 86<!--[[100 * max(shared for shared, _ in in_plane.values()):.0f]]--> % of its squared
-# length. Each arrow also deviates from this mean. Of the squared length of these deviations, the plane keeps at most 16<!--[[100 * max(other for _, other in in_plane.values()):.0f]]--> %, and in each group a smaller fraction than of the mean arrow<!--[[? all(shared > other for shared, other in in_plane.values())]]-->. So the pairs do share a
+# length. Each arrow also deviates from this mean. Of the squared length of these deviations, the plane keeps at most 16<!--[[100 * max(other for _, other in in_plane.values()):.0f]]--> %, and in each group it keeps a smaller fraction of them than of the mean arrow<!--[[? all(shared > other for shared, other in in_plane.values())]]-->. So the pairs do share a
 # direction, but they differ more than the map shows.
 #
 # **One row, many meanings.** A table has one vector per word, whatever the sentence. Shakespeare's Paris is a Trojan in one play, a count
-# in another and a city in several. All of them share a row, and the nearest rows are those of “greek<!--[[near_paris[0]]]-->” and “county<!--[[near_paris[1]]]-->”. Models that give a word a
+# in another and a city in several. All of them share a row, and the nearest rows are those of “greek<!--[[near_paris[0]]]-->” and “county<!--[[near_paris[1]]]-->” (an old word for a count). Models that give a word a
 # different vector in each sentence come later ([lecture 17](17_pretraining.ipynb)).
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -958,8 +958,8 @@ near_paris = [word for word, _ in near_in(E[7:], dense_words)("paris")]
 # - Our vectors answer 14<!--[[ours["right"]]]--> of 27<!--[[ours["asked"]]]--> correctly, among them most verbs<!--[[? ours["by_kind"]["verbs"][0] > 0.8 * ours["by_kind"]["verbs"][1]]]--> and "queen". ("swam" is too rare to be in the table<!--[[? "swam" not in dense_words]]-->, so one
 #   question drops out.) Answering with the nearest neighbour of $a^*$ gets only 2<!--[[ours["nearest_to_c_right"]]]--> right, so the difference between $a$ and $b$ does
 #   carry information.
-# - Five more trainings with other seeds get between 13<!--[[min(right_by_seed)]]--> and 16<!--[[max(right_by_seed)]]--> right (`python -m lectures.recipes vector_seeds`). So the table does not
-#   tell which of skip-gram (with either window) and CBOW is better<!--[[? all(measured["tables"][name]["right"] <= max(right_by_seed) for name in ("skip-gram, m = 5", "CBOW, m = 2"))]]-->, each a single run.
+# - Five more training runs with other seeds get between 13<!--[[min(right_by_seed)]]--> and 16<!--[[max(right_by_seed)]]--> right (`python -m lectures.recipes vector_seeds`). So with a single run of each, the table does not
+#   tell whether skip-gram (with either window) or CBOW is better<!--[[? all(measured["tables"][name]["right"] <= max(right_by_seed) for name in ("skip-gram, m = 5", "CBOW, m = 2"))]]-->.
 # - On the 3,123<!--[[counts.shape[0]:,]]--> words of section 4, PPMI gets 9<!--[[same_words["PPMI"]]]--> right, compressed PPMI 8<!--[[same_words["PPMI, compressed"]]]--> and the learned table 17<!--[[same_words["learned (skip-gram)"]]]-->.
 # - None of these tables was tuned. Levy, Goldberg & Dagan (2015) found that tuning matters more than whether you count or learn.
 # - In our table few questions about places are answered correctly (one<!--[[words(ours["by_kind"]["places"][0])]]--> of four), and none about relatives<!--[[? not any(ours["answers"][q][0] in q for q in ours["answers"] if "father" in q)]]-->. We do not know why.

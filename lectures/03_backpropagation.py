@@ -3,7 +3,7 @@
 #
 # A model predicts the next word, and it is wrong. It has a million parameters, the numbers that training adjusts. **Which of them is to blame, and how much?** You
 # could nudge each parameter a little and predict again, but a single step of learning would then take a million predictions. There
-# is a method that gets all million answers for about the price of three predictions. This lecture explains it, and all neural
+# is a method that finds all million answers for about the price of three predictions. This lecture explains it, and all neural
 # networks of this course are trained with it.
 #
 # <img src="figures/logistic_neuron.svg" width="860" alt="One neuron as a circuit of small operations. Two weights times two inputs, plus a bias, give 1; the circuit then computes 1 over 1 plus e to the minus 1, which is 0.73. The gradient is written below each edge: minus 0.2 and 0.39 for the first weight and input, minus 0.39 and minus 0.59 for the second, 0.2 for the bias.">
@@ -60,7 +60,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # The weights and the bias are its **parameters**, the numbers that learning may change. In Rosenblatt's **perceptron** (1958), an early
 # artificial neuron that learns, $f$ is a threshold: $y = 1$ if the sum is positive, else $0$. With two inputs the sum is zero
-# along a straight line. The perceptron outputs 1 on one side of the line and 0 on the other, and the weight vector points to the side of the 1. In a
+# along a straight line. The perceptron outputs 1 on one side of the line and 0 on the other, and the weight vector points to the side where the output is 1. In a
 # task, each input has a *target*, the correct output. The task is **linearly separable** if one straight line separates the inputs with target 1 from those with target 0.
 
 # %% slideshow={"slide_type": "fragment"}
@@ -237,7 +237,7 @@ show.predict(
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# **A forward pass is three lines.** A layer of four neurons with three inputs has $3 \times 4$ weights, one column per neuron, and
+# **A forward pass is three lines of code.** A layer of four neurons with three inputs has $3 \times 4$ weights, one column per neuron, and
 # four biases. The vector of all four sums is $xW + b$. Computing a network's output from its input is called a **forward pass**.
 # This network has two hidden layers and one output:
 
@@ -376,7 +376,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Rounded to one decimal place, the gradients of the weights are $w_0$: −0.2<!--[[gradients["w0"]:.1f]]-->, $w_1$: −0.4<!--[[gradients["w1"]:.1f]]-->, $w_2$: 0.2<!--[[gradients["w2"]:.1f]]-->.
-# - The inputs get $x_0$: 0.4<!--[[gradients["x0"]:.1f]]--> and $x_1$: −0.6<!--[[gradients["x1"]:.1f]]-->. The gradient of $x_1$ has the largest magnitude<!--[[? max(gradients, key=lambda name: abs(gradients[name])) == "x1"]]-->, because it is multiplied by the value with the largest magnitude, $w_1 = -3$.
+# - The inputs get $x_0$: 0.4<!--[[gradients["x0"]:.1f]]--> and $x_1$: −0.6<!--[[gradients["x1"]:.1f]]-->. The gradient of $x_1$ has the largest magnitude<!--[[? max(gradients, key=lambda name: abs(gradients[name])) == "x1"]]-->, because the factor that it gets, $w_1 = -3$, has the largest magnitude.
 # - The sigmoid sends $0.2$ back, and each operation before it multiplies this by its own local gradient: $w_0$ gets
 #   $0.2 \times x_0 = 0.2 \times (-1)$, and $x_0$ gets $0.2 \times w_0 = 0.2 \times 2$.
 # </details>
@@ -413,7 +413,7 @@ slope_at_0 = next(node.grad for node in at_origin.graph().nodes if node.label ==
 # </details>
 #
 # You are free to choose the nodes, because any part whose local gradient you know can be a single node. Large nodes save
-# memory (section 6); small ones save thinking.
+# memory (section 6); small ones have simpler local gradients.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # **Why backward?** You could also propagate derivatives forward, from one input to the output (*forward mode*). That costs one pass
@@ -470,7 +470,7 @@ show.predict(
 #   ([lecture 6](06_recurrent_networks.ipynb)) uses the same weights at *every* word, so its gradient is a sum over the whole
 #   text.
 # - In "surprise of a sigmoid" the gradient of $a$ is $-1/p \cdot (1 - p)\,p = p - 1$, *the prediction minus
-#   the target*, which is 1 here. Section 7 returns to this.
+#   the target*, where the target is 1. Section 7 returns to this.
 # </details>
 #
 # **Gradients add up over all paths** from a value to the output. This is the multivariable chain rule.
@@ -838,7 +838,7 @@ for name, ours, tensor in zip(("W1", "b1", "W2", "b2"), by_hand, tensors, strict
     print(f"∂L/∂{name} {ours.shape!s:7} the same as PyTorch's to 12 decimal places: {same}")
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# > **What goes wrong.** Here are five common mistakes. Which of them show in the shape of a gradient?
+# > **What goes wrong.** Here are five common mistakes. Which of them change the shape of a gradient?
 # >
 # > 1. You forget the mean over the batch: `delta` is not divided by $B$.
 # > 2. You transpose the gradient of the weights: $\delta^\top X$ instead of $X^\top \delta$.
@@ -876,7 +876,7 @@ with np.errstate(over="ignore", invalid="ignore"):
 #
 # - Mistakes 1 and 3 raise no error and give the right shape<!--[[? [name[0] for name in wrong if wrong[name].shape == right.shape] == ["1", "3"]]]-->. The gradient of mistake 1 is $B$ times too large<!--[[? np.allclose(wrong["1 no mean"], len(X) * right)]]-->, so the steps are too
 #   large and depend on the batch size. That of mistake 3 points in a different direction<!--[[? np.ptp(wrong["3 slope at h"] / right) > 0.1]]-->.
-# - Mistakes 2 and 4 show in the shape, *if* the sizes differ. With a square $W$ the transposed gradient goes unnoticed; with $B = 1$ so does
+# - Mistakes 2 and 4 change the shape, *if* the sizes differ. With a square $W$ the transposed gradient goes unnoticed; with $B = 1$ so does
 #   the missing sum. Test with sizes that are all different. (NumPy silently subtracts a gradient of shape $(B, m)$ from a bias of
 #   shape $(m)$; from then on the bias has $B$ rows.)
 # - In mistake 5, $e^{1000}$ overflows to infinity<!--[[? np.isinf(huge[0])]]-->, and infinity divided by infinity is not a number. If you first subtract the largest
@@ -952,8 +952,8 @@ def after(name, rate, steps):
 # flat in others, but a *single* rate has to work for all directions.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# **Learning XOR.** The network has two inputs, one hidden layer and one sigmoid output. Training it needs nothing new, because
-# each step is the two passes of section 7 and a step of gradient descent. Because the initialisation is random, we train 200
+# **Learning XOR.** The network has two inputs, one hidden layer and one sigmoid output. Training it needs nothing new. Each training step
+# consists of the two passes of section 7 and one step of gradient descent. The initialisation is random, so we train 200
 # networks in parallel, each from its own initial weights (every array gets an extra first axis).
 
 
@@ -1009,7 +1009,7 @@ show.predict(
 # - With one hidden neuron none of the networks learns XOR, with two about three in four do, with eight all do. With two neurons, training three times as long
 #   raises the fraction from 74.5<!--[[100 * solved[2].mean():.1f]]--> % only to 75.5<!--[[100 * after_more_steps:.1f]]--> %<!--[[? not solved[1].any() and 0.7 < solved[2].mean() < 0.8 and solved[8].all()]]-->.
 # - Why do more neurons help? Perhaps each pair of hidden neurons is one more random start, and one good pair is enough. We can test
-#   the idea. A pair fails with probability 0.255<!--[[1 - solved[2].mean():.3f]]-->. So two independent pairs should succeed in 93.5<!--[[100 * (1 - (1 - solved[2].mean()) ** 2):.1f]]--> % of cases, and four pairs in
+#   the idea. A network with one pair fails with probability 0.255<!--[[1 - solved[2].mean():.3f]]-->. So two independent pairs should succeed in 93.5<!--[[100 * (1 - (1 - solved[2].mean()) ** 2):.1f]]--> % of cases, and four pairs in
 #   99.6<!--[[100 * (1 - (1 - solved[2].mean()) ** 4):.1f]]--> %.
 # - We measured 99<!--[[100 * solved[4].mean():.0f]]--> % with four neurons and 100<!--[[100 * solved[8].mean():.0f]]--> % with eight<!--[[? solved[4].mean() > 1 - (1 - solved[2].mean()) ** 2]]-->. So the idea could account for most of the gain. (Four neurons even do better than
 #   two separate pairs; they contain six pairs, which are not independent.)
@@ -1061,8 +1061,8 @@ widgets.boundary_player(runs, corners, tasks["XOR"])
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - Some do. Of the networks with two hidden neurons that learn XOR, 50<!--[[100 * drawing(2, "ours"):.0f]]--> % draw our band, and the others a band in which the output is
-#   0, at right angles to ours<!--[[? drawing(2, "ours") + drawing(2, "across") == 1]]-->. With eight hidden neurons 18<!--[[100 * drawing(8, "ours"):.0f]]--> % draw ours. At the four corners all are right; the
+# - Some do. Of the networks with two hidden neurons that learn XOR, 50<!--[[100 * drawing(2, "ours"):.0f]]--> % draw our band. The others draw a band that lies
+#   at right angles to ours<!--[[? drawing(2, "ours") + drawing(2, "across") == 1]]-->, and inside it the output is 0. With eight hidden neurons 18<!--[[100 * drawing(8, "ours"):.0f]]--> % draw ours. At the four corners all are right; the
 #   data say nothing about the rest of the plane.
 # - The stuck network is confident at two corners and outputs 0.50 at the other two<!--[[? sorted(abs(stuck_says - 0.5).round(2)) == [0, 0, 0.5, 0.5]]]-->.
 # - Its loss stays at 0.348<!--[[loss_at("2 hidden, stuck", 2000):.3f]]-->, about half of

@@ -117,7 +117,7 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # **Now train it.** The data are 4,641<!--[[len(names["train"]):,]]--> first names from the United States census of 1990. The symbols are the letters and a blank,
-# which means "before the start" and "the end". The loss is the surprise at the next letter; autograd computes the gradient.
+# which fills the window before the first letter and also marks the end of a name. The loss is the surprise at the next letter; autograd computes the gradient.
 #
 # > **Ask yourself.** Uniform guessing has a perplexity of 27. What perplexity will a window of three letters reach in 1,500 steps?
 # > Will it beat a 4-gram, which sees the same three letters?
@@ -285,7 +285,7 @@ def continued(context, rank):
     ids = words.encode(text)
     known = max(n for n in range(5) if n == 0 or tuple(ids[-n:]) in seen)
     says = (
-        f"just the last {known} of these 4 words occur together in the training plays"
+        f"in the training plays, only the last {known} of these 4 words occur in a row"
         if known < 4
         else "seen in training"
     )
@@ -435,7 +435,7 @@ show.predict(
 # - *Concatenating* gives each *position* its own rows of $V$, and each hidden neuron sums all dimensions of all words before its
 #   activation function, so any two dimensions can interact. This is called the **strongest interaction**. With $D$ dimensions per word, a
 #   window of $L$ words and a hidden layer as wide as $x$, $V$ has $DL \times DL$ entries, $O(D^2 L^2)$. (Ours has only 64 hidden neurons.)
-# - Separate rows have a price: what $V$ learns about "king" at one position does not carry over to the next. And the network has
+# - Separate rows have a price: what $V$ learns about "king" at one position does not carry over to the others. And the network has
 #   **no sense of time**: nothing tells it that position 2 comes after position 1.
 #
 # *Can the work be divided?* First let every position mix the vectors of all positions, then let each position compute with its mixture on its own.
@@ -495,7 +495,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - The output is $y = 1, -1, 2, -1, -2, 4, -3$<!--[[? convolve(signal, np.array([-1, 1])).tolist() == [1, -1, 2, -1, -2, 4, -3]]]-->. The filter computes the same function of its window everywhere.
-# - With zeros on both sides the output at "king" reads "old", "king" and "sat", so it has seen the word *after* it. A classifier
+# - With zeros on both sides (menu "zeros") the output at "king" reads "old", "king" and "sat", so it has seen the word *after* it. A classifier
 #   has the whole text anyway, so that is welcome. For a language model it is cheating (section 5).
 # - With embeddings each $x_t$ is a $D$-dimensional row, and a filter has $k \cdot D$ weights. At every position $m$ filters map
 #   $kD$ inputs to $m$ outputs. So a convolution *is* a feed-forward layer on a window, applied everywhere.
@@ -565,7 +565,7 @@ widgets.filter_explorer(
 #   and "ive" pull towards modern spelling. Nobody told the network these rules.
 # - The network is right on 89<!--[[100 * spelling_card["figures"]["test_accuracy"]:.0f]]--> % of 4,000<!--[[spelling_card["figures"]["test_lines"]:,]]--> test lines.
 # - The maximum forgets *where* and *how often*.
-# - We infer what a filter detects from the letters that make it fire, on lines of our choice. On other lines it may respond to
+# - We infer what a filter detects from the letters to which it responds, on lines of our choice. On other lines it may respond to
 #   something else.
 # </details>
 
@@ -829,7 +829,7 @@ for n, digits in list(zip(held_out, translated, strict=True))[:4]:
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. Who sees whom
 #
-# *Ivory* is a material and a *tower* is a building, but an *ivory tower* (in Chinese 象牙塔, elephant-tooth tower) is a life away from
+# *Ivory* is a material and a *tower* is a building, but an *ivory tower* (in Chinese 象牙塔, elephant-tooth tower) means a life away from
 # the world. The meaning of a word depends on its neighbours, so a network for text needs two kinds of step. **Composition** mixes positions: it decides which words can meet. **Abstraction**
 # turns each mixture into a new vector. (In the same way, vision goes from pixels to textures, regions, objects and their relations.) Each kind of
 # network combines these steps in its own order, as the picture shows.
@@ -1025,7 +1025,7 @@ show.predict(
 #   table in both, by 0.067<!--[[tied["lower"]["tied"]["mean"]:.3f]]--> ± 0.009<!--[[tied["lower"]["tied"]["half"]:.3f]]--><!--[[? all(of["mean"] > of["half"] for of in tied["lower"].values())]]-->. So the convolutions lead in either form; they also have more parameters.
 # </details>
 #
-# The network of section 2 depends most on the last of its four words<!--[[? harmed[3] == max(harmed)]]-->, and an average does not say which word that is. That may be why the averaged
+# The network of section 2 depends most on the last of its four words<!--[[? harmed[3] == max(harmed)]]-->, and an average does not tell which word was the last. That may be why the averaged
 # window is worse; we did not test other reasons. The convolutions lead, but they differ from the
 # windows in several ways: size, depth, shared weights, a larger receptive field, gates and residual connections. We did not test which of them made
 # the difference.
