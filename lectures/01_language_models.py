@@ -686,7 +686,7 @@ print(
 #   section 3.3). Up to order 3, where it ends, it also falls, at a different height. The heights cannot be compared, because text and vocabulary differ. We
 #   also count punctuation, line breaks and `<unk>` as tokens, and they are easier to predict than words<!--[[? losses[[i == UNKNOWN for play in test for i in play[1:]]].mean() < losses[[tokenizer.vocabulary[i].isalpha() for play in test for i in play[1:]]].mean() > losses[[not tokenizer.vocabulary[i].isalpha() for play in test for i in play[1:]]].mean()]]-->.
 # - Bengio's neural network from the timeline in section 1 ([lecture 4](04_windows_and_convolutions.ipynb)) with four words of context and one pass
-#   over the text is about as good as the best n-gram: 57.4<!--[[measured["neural"]["feed-forward (4)"]["perplexity"]:.1f]]--> in a single run. The models of later lectures do better.
+#   over the text is about as good as the best n-gram: 57.4<!--[[measured["neural"]["feed-forward (4)"]["perplexity"]:.1f]]--> in a single run. Some models of later lectures do better.
 # </details>
 #
 # **Perplexities can be compared only on the same text with the same vocabulary.** The best-known text for such comparisons is the Penn Treebank.
