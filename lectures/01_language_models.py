@@ -7,8 +7,8 @@
 # <img src="figures/surprise.svg" width="760" alt="A line of Shakespeare, one box per character; the darker the box, the more the character surprised a small network. Most letters inside words are pale; first letters of words are dark.">
 #
 # *The picture shows how much each character of that line surprised a small network, which was trained on other plays. No colour
-# means "I knew it", strong blue means "I did not expect that". The numbers are in bits. The start of a word surprises the network
-# most. In section 7 you play this game against the same network.*
+# means "I knew it", strong blue means "I did not expect that". The numbers are in bits, a unit that section 5 explains. The start of a word surprises the network
+# most. In section 7 you guess letters yourself, in a game against the same network.*
 #
 # **After this lecture you can**
 # - say what a language model is, and write the probability of a sentence as a product;
@@ -26,9 +26,9 @@
 # |---|---|---|---|---|---|---|---|---|
 # | minutes | 9 | 11 | 9 | 11 | 12 | 6 | 12 | 6 |
 #
-# The minutes are for a class. If you work alone, with all predictions and widgets, plan 110 minutes. Section 6, and discounting and
-# Kneser–Ney at the end of section 4, can wait; without them, plan 90. *Coming from other slides or a book?* A table at the end
-# translates their notation.
+# The minutes are for a class. If you work alone and do all predictions (questions to answer before you see the result) and try all widgets
+# (interactive pictures), plan 110 minutes. You can leave section 6 for later, and discounting and Kneser–Ney at the end of section 4 as well;
+# then plan 90. *Coming from other slides or a book?* A table at the end translates their notation.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *For the lecturer: read the first line aloud, stop at the last word and wait for the room to finish it. Then ask which letters
@@ -56,19 +56,18 @@ from nlmcore.tokens import WordTokenizer
 # ## 1. What comes next?
 #
 # A **token** is a unit of text and has an id, which is an integer. Here a token is a word, a punctuation mark or a line break; in
-# section 7 it is a single character. A **language model** reads tokens and answers one question: *how likely is each known token
-# to come next?*
+# section 7 it is a single character. The **vocabulary** is the list of all tokens that a model knows. A **language model** reads tokens and
+# answers one question: *how likely is each token of the vocabulary to come next?* If $w_t$ is the token at position $t$ of the text, the answer is
 #
 # $$P(w_t \mid w_1, \dots, w_{t-1}) \qquad \text{for every word } w_t \text{ of the vocabulary; they sum to 1.}$$
 #
-# The **vocabulary** is the list of all tokens that the model knows. You have such a model in your pocket: it suggests the words
-# above the keyboard of your phone. An assistant such as ChatGPT is one as well. It reads your question and writes its answer one
-# token at a time.
+# Your phone contains such a model; its keyboard uses it to suggest the next word. An assistant such as ChatGPT is a language
+# model, too. It reads your question and writes its answer one token at a time.
 #
 # Our models learn from a **corpus**, a collection of texts. Our corpus is the works of Shakespeare. Three plays, *Twelfth Night*,
-# *Henry V* and *Macbeth*, are held out as the **test text** (test set), which no language model of ours sees before its final
-# evaluation. Three further plays, the **development text**, serve to choose settings. Our models learn from the rest, the
-# **training text**.
+# *Henry V* and *Macbeth*, are held out as the **test text** (test set), which none of our language models sees before its final
+# evaluation. We use three further plays, the **development text**, to choose settings, such as the weights in section 4. Our models learn from
+# the rest, the **training text**.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Let the room vote before you reveal the answer, then type what they dictate. Students often think that the model
@@ -91,7 +90,7 @@ print(f"{sum(map(len, train)):,} training tokens, {sum(map(len, test)):,} test t
 print(tokenizer.encode("My lord, the king!"), "is", "My lord, the king!")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Four models trained on the training text suggest the next word. Three of them just count, and you build them in section 3. The
+# Four models trained on the training text suggest the next word. Three of them just count, as sections 3 and 4 explain. The
 # "3-gram" counts sequences of three words, so it looks at the previous two; the "2-gram" counts pairs, and the "1-gram" counts
 # single words. The fourth, "LSTM", is a neural network from [lecture 8](08_gates.ipynb). All four have the same interface, and here you
 # see only their answers.
@@ -132,7 +131,7 @@ word_models["LSTM"] = checkpoint("word_lstm").model
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 suggest = {name: suggester(model) for name, model in word_models.items()}
 show.predict(
-    "Which of the four models gives the same answer after every complete word?",
+    "Which of the four models always suggests the same next words, whatever words you have typed before?",
     choices=list(word_models),
     answer="1-gram",
     why="The 1-gram ignores all previous words. Now type: after a space the widget suggests the next word; within a word, its "
@@ -154,8 +153,8 @@ show.predict(
 # ### Why predict words?
 #
 # *The students opened their …* To continue this line well you need grammar (a noun), some knowledge of the world (books, but not
-# rivers), and the rest of the story. Predicting the next word exercises all three. It needs no teacher, because the answer to every
-# question is the next word of the text, and text is plentiful. Compare our 3-gram with SmolLM2, a language model of 2024 that was
+# rivers), and the rest of the story. Predicting the next word exercises all three. It needs no teacher, because the text itself contains the
+# correct answer, and text is plentiful. Compare our 3-gram with SmolLM2, a language model of 2024 that was
 # trained mostly on web pages and runs on your laptop:
 
 # %% slideshow={"slide_type": "fragment"}
@@ -176,28 +175,28 @@ for name, best in (("3-gram, Shakespeare", by_counting), ("SmolLM2, the web", by
     print(f"{name:20}", "  ".join(f"{word} {p:.2f}" for word, p in best))
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# More than a century of work has gone into this one function:
+# A language model is a function from the text so far to the probabilities of the next token. More than a century of work has gone into it:
 #
 # <img src="figures/timeline.svg" width="920" alt="A line of twelve years. 1913: Markov counts letters. 1948: Shannon, n-grams. 1980: Jelinek and Mercer, mixed n-grams. 1995: Kneser and Ney, better smoothing. 2000: Bengio, a neural network. 2010: Mikolov, a recurrent network. 2014: encoder, decoder, attention. 2017: the Transformer. 2018: GPT and BERT, pretraining. 2020: GPT-3, prompts instead of training. 2022: ChatGPT, an assistant. 2024: SmolLM2, on your laptop.">
 #
-# *From counting letters to assistants. The models of this lecture count; those of the rest of the course compute.*
+# *From counting letters to assistants. Most models of this lecture count n-grams; those of the later lectures are neural networks.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. The probability of a sentence
 #
-# A model of the *next* word is also a model of whole sentences. Apply the definition of conditional probability from left to right,
-# and you get the **chain rule of probability**:
+# A model of the *next* word is also a model of whole sentences. Apply the definition of conditional probability from left to right to a
+# sentence of $T$ words, and you get the **chain rule of probability**:
 #
 # $$P(w_1, \dots, w_T) \;=\; \prod_{t=1}^{T} P(w_t \mid w_1, \dots, w_{t-1})$$
 #
 # $$P(\text{the cat sat}) = P(\text{the}) \; P(\text{cat} \mid \text{the}) \; P(\text{sat} \mid \text{the cat})$$
 #
 # This is not an assumption; it holds for every distribution over sentences. What we have to *assume* is how far back a model needs
-# to look. Suppose that each word is independent of the others: $P(\text{the})\,P(\text{cat})\,P(\text{sat})$. Or suppose that it
-# depends only on the previous word: $P(\text{the})\,P(\text{cat} \mid \text{the})\,P(\text{sat} \mid \text{cat})$. We estimate both
-# products from a corpus of four sentences. `<bos>` and `<eos>` mark the **beginning and end of a sentence**. The word before the
-# first one is then `<bos>`, so the second product begins with $P(\text{the} \mid \text{<bos>})$. The last part of this section
-# explains why the end counts as a word.
+# to look. If each word is independent of the others, the product becomes $P(\text{the})\,P(\text{cat})\,P(\text{sat})$. If each word
+# depends only on the previous one, it becomes $P(\text{the})\,P(\text{cat} \mid \text{the})\,P(\text{sat} \mid \text{cat})$. We estimate both
+# products from a corpus of four sentences. `<bos>` and `<eos>` mark the **beginning and end of a sentence**. The first word of a sentence
+# then has a previous word, too, so the second product begins with $P(\text{the} \mid \text{<bos>})$ instead of $P(\text{the})$. The last part of
+# this section explains why the end counts as a word.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *11 minutes. Have everybody compute both products on paper; it takes two minutes. Students often divide by the number of
@@ -257,8 +256,8 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - The products are 0.0052<!--[[unigram:.4f]]--> and 0.2500<!--[[bigram:.4f]]-->. The second is 48<!--[[bigram / unigram:.0f]]--> times larger.
-# - The model of independent words (a *unigram* model, section 3) ignores order, so to it "sat the cat" is as probable as "the cat sat". To
-#   the model that uses the previous word (a *bigram* model) this order is impossible<!--[[? shuffled == 0]]-->,
+# - The model of independent words (a *unigram* model, section 3) ignores order, so it gives "sat the cat" the same probability as "the cat sat". To
+#   the model that uses the previous word (a *bigram* model) "sat the cat" is impossible<!--[[? shuffled == 0]]-->,
 #   because no sentence here begins with "sat".
 # </details>
 
@@ -286,9 +285,9 @@ print(f"P(Romeo) = {how_often:.2f}   P(Romeo | Benvolio) = {after_benvolio:.2f}"
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ### Why the end counts as a word
 #
-# A model must also say when a sentence ends. So the end is a token, `<eos>` (*end of sequence*), predicted like any other:
-# $P(\text{the cat sat}) \cdot P(\text{<eos>} \mid \text{the cat sat})$. What happens without it? Take a tiny language of two words,
-# "ha" and "ho", which are always equally likely. At every step the sentence ends with a probability $p$ that you set.
+# A model must also say when a sentence ends. So the end is a token, `<eos>` (*end of sequence*), which the model predicts like any other. The whole
+# sentence then has the probability $P(\text{the cat sat}) \cdot P(\text{<eos>} \mid \text{the cat sat})$. What happens without `<eos>`? Take a tiny
+# language of two words, "ha" and "ho", which are always equally likely. At every step the sentence ends with a probability $p$, which you set in the widget.
 
 
 # %% slideshow={"slide_type": "subslide"}
@@ -320,9 +319,9 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Without `<eos>` the probabilities sum to 1 for *each* length<!--[[? all(of_length(n, 0) == 1 for n in range(4))]]-->, for sentences of zero words, of one word, of two words … So the
-#   total is infinite. There is one distribution per length, and you cannot compare sentences of different lengths. A sentence could
+#   total is infinite. There is one distribution per length, and you cannot compare sentences of different lengths. For example, a sentence could
 #   never be more probable than its own beginning, because every further word multiplies its probability by a factor of at most 1.
-# - With $p = 0.5$ the sentences of each length together have half the probability of all sentences one word shorter<!--[[? of_length(1, 0.5) == of_length(0, 0.5) / 2 and of_length(2, 0.5) == of_length(1, 0.5) / 2]]-->. The probabilities sum to $\sum_n p\,(1-p)^n = 1$.
+# - With $p = 0.5$ the total probability of the sentences of each length is half that of the sentences with one word fewer<!--[[? of_length(1, 0.5) == of_length(0, 0.5) / 2 and of_length(2, 0.5) == of_length(1, 0.5) / 2]]-->. Over all lengths $n$, the probabilities sum to $\sum_n p\,(1-p)^n = 1$.
 # - The smaller $p$ is, the longer the sentences are on average; at $p = 0.05$ the probabilities of all sentences of up to six words sum to only 0.302<!--[[sum(of_length(n, 0.05) for n in range(7)):.3f]]-->.
 # </details>
 #
@@ -360,7 +359,7 @@ for before, word in (("the", "cat"), ("cat", "sat"), ("sat", "<eos>"), ("a", "do
     print(f"P({word:5} | {before}) = {two_words(word, before):.3f}   nlmcore: {ours:.3f}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Now we count n-grams in Shakespeare. Longer contexts are more informative. But there are $5{,}000^n$ possible n-grams, and the
+# Now we count n-grams in Shakespeare. Longer contexts are more informative. But with a vocabulary of 5,000 words there are $5{,}000^n$ possible n-grams, and the
 # training text has only a million words.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
@@ -378,7 +377,7 @@ unknown = sum(play.count(UNKNOWN) for play in test) / sum(len(play) - 1 for play
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 with show.held_back() as table:
     print(
-        f"{'n':>2} {'possible':>9} {'distinct, seen':>20} {'seen once':>10} {'unseen, of the test':>24}"
+        f"{'n':>2} {'possible':>9} {'different n-grams':>20} {'seen once':>10} {'new in the test plays':>24}"
     )
     for level in levels:
         once, n = (level.counts == 1).mean(), level.order
@@ -402,15 +401,15 @@ show.predict(
 #   training text.
 # </details>
 #
-# **A model that only counts gives almost every new text a probability of zero**, because a single impossible word makes the whole
-# product 0. After an unseen *context* it cannot even say zero, because the estimate is 0/0, which is undefined. (`nlmcore` then returns a
+# **A model that only counts and divides gives almost every new text a probability of zero**, because a single n-gram that was never seen makes the whole
+# product 0. After an unseen *context* it cannot even say zero, because the estimate is 0/0, which is undefined. (`nlmcore`, the library of this course, then returns a
 # uniform distribution.) The table shows no unseen unigrams<!--[[? unseen[1] == 0]]-->, but only because we keep the 5,000 most frequent words and replace all
 # others by one token, `<unk>`, **unknown** (9.2<!--[[100 * unknown:.1f]]--> % of the test tokens). [Lecture 2](02_tokens_and_vectors.ipynb) returns to this.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Smoothing: unseen is not impossible
 #
-# **Smoothing** takes a little probability from seen events and gives it to unseen ones. Here are four ideas, each a remedy for a
+# **Smoothing** takes some probability from seen events and gives it to unseen ones. Here are four methods. Each of the later ones removes a
 # weakness of the previous one.
 #
 # **Additive smoothing** (Laplace smoothing if $k=1$) pretends that every word was seen $k$ more times. With $V$ words in the vocabulary,
@@ -448,7 +447,7 @@ show.predict(
 # - Here $V$ is only 8. For $V = 5{,}000$, $k = 1$ and a context seen ten times, only 0.2<!--[[100 * 10 / 5010:.1f]]--> % of the probability comes from the counts.
 # </details>
 #
-# **With $k = 1$ the unseen words get too much, and with any $k$ each of them gets the same.** After "cat", the frequent "the" gets as
+# **With $k = 1$ the unseen words get too much probability, and with any $k$ each of them gets the same.** After "cat", the frequent "the" gets as
 # much as the rare "on"<!--[[? after_cat["the"] == after_cat["on"] and alone["the"] > alone["on"]]]-->.
 #
 # > **What goes wrong.** *The wrong $V$ in the denominator.* You take the number of words seen *after this context* (2 after
@@ -456,13 +455,13 @@ show.predict(
 # > use, check that the probabilities sum to 1.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Interpolation** also consults the shorter contexts and mixes their estimates (after Jelinek & Mercer 1980):
+# **Interpolation** mixes the estimates from the full context and from shorter ones (after Jelinek & Mercer 1980):
 #
 # $$P(w_t \mid w_{t-2} w_{t-1}) = \lambda_3 \frac{c(w_{t-2} w_{t-1} w_t)}{c(w_{t-2} w_{t-1})}
 #   + \lambda_2 \frac{c(w_{t-1} w_t)}{c(w_{t-1})} + \lambda_1 \frac{c(w_t)}{N} + \lambda_0 \frac1V, \qquad \sum_i \lambda_i = 1$$
 #
 # $N$ is the length of the training text. We choose the weights $\lambda$ that make the *development* text most probable. (Jelinek and
-# Mercer let them depend on how often the context was seen; ours are constant.)
+# Mercer let the weights depend on how often the context was seen; ours are constant.)
 #
 # > **Ask yourself.** Which of the four estimates gets the largest weight on Shakespeare? What would happen if we chose the
 # > weights on the *training* text?
@@ -483,14 +482,14 @@ print({name: round(weight, 2) for name, weight in weights.items()})
 # **Never choose settings on the training text.**
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Discounting** (Ney et al. 1994) subtracts a fixed $d$ between 0 and 1 from every nonzero count. The subtraction matters for a
-# count of 1, which may be luck, but hardly for a count of 100. The freed probability goes to the next shorter context $h'$ ($h$
-# without its first word). If $U(h)$ is the number of *different* words that followed $h$,
+# **Discounting** (absolute discounting, Ney et al. 1994) subtracts a fixed $d$ between 0 and 1 from every nonzero count. The subtraction
+# matters for a count of 1, which may be due to chance, but hardly for a count of 100. Let $U(h)$ be the number of *different* words that followed $h$.
+# Each of them loses $d$, so a fraction $d\,U(h) / c(h)$ of the probability becomes free. It goes to the next shorter context $h'$ ($h$ without its first word):
 #
 # $$P(w \mid h) = \frac{\max(c(h\,w) - d,\, 0)}{c(h)} + \frac{d\; U(h)}{c(h)}\; P(w \mid h')$$
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Kneser–Ney** (1995) also discounts, but in every order except the highest it counts differently. A shorter context matters most
+# **Kneser–Ney** (Kneser & Ney 1995) also discounts, but in every order except the highest it counts differently. A shorter context matters most
 # where the longer one was hardly ever seen, so its counts should tell which words to expect in a *new* context. In our training plays "SYRACUSE" and "strange" are about equally frequent.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
@@ -558,13 +557,13 @@ show.predict(
 # $$H(p, q) = \mathbb{E}_{(h,\, w) \sim p}\,[-\ln q(w \mid h)],$$
 #
 # where the context $h$ and the next token $w$ are drawn from the true distribution $p$ of the language, and $q$ is the model. Nobody
-# knows $p$. Training a language model means making this number small. Logarithms are hard to picture, so we undo them; the
-# result is the **perplexity**:
+# knows $p$, so we can only estimate the cross-entropy. To train a language model is to make the cross-entropy small. Logarithms are hard to picture, so we undo
+# them; the result is the **perplexity**:
 #
 # $$\text{perplexity} = \exp\Big(\frac{L}{T}\Big) = P(w_1 \dots w_T)^{-1/T}$$
 #
 # A model that chooses among $m$ equally likely words at every step has a perplexity of $m$. So perplexity is an average **branching
-# factor**, the number of equally likely next words that would surprise the model as much.
+# factor**. It tells you how many equally likely next words would surprise a model as much as the text surprised this one.
 
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -617,8 +616,8 @@ show.predict(
 # > **What goes wrong.** *Mixing bases.* Three bits equal 2.08<!--[[3 * math.log(2):.2f]]--> nats (natural logarithm). Both give a perplexity of 8<!--[[2**3]]--> if you undo the
 # > logarithm with its own base, $2^3 = e^{3 \ln 2}$; the other base gives nonsense. *Averaging perplexities.* Ten words at perplexity 10
 # > and ten at 1,000 have a joint perplexity of 100<!--[[perplexity_of([1 / 10, 1 / 1000]):.0f]]-->, not 505<!--[[(10 + 1000) / 2:.0f]]-->. Average the log losses, then take the exponential.
-# > *Comparing the incomparable.* Perplexities per word, per character or over different vocabularies have different units; a
-# > model whose whole vocabulary is `<unk>` has a perplexity of 1.
+# > *Comparing the incomparable.* Perplexities per word cannot be compared with perplexities per character, or with those over a different vocabulary. For
+# > example, a model whose whole vocabulary is `<unk>` has a perplexity of 1.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### Measured on Shakespeare
@@ -681,17 +680,17 @@ print(
 #   matters most<!--[[? all(a - b > b - c for a, b, c, _, _ in lines.values())]]-->.
 # - Kneser–Ney is best at every order above 1<!--[[? all(min(line[i] for line in lines.values()) == lines["Kneser–Ney"][i] for i in range(1, 5))]]--> and improves up to order 5<!--[[? min(lines["Kneser–Ney"]) == lines["Kneser–Ney"][4]]]-->, to 57.9<!--[[min(lines["Kneser–Ney"]):.1f]]-->, but gains little beyond order 3.
 # - Beyond the bigram, additive smoothing gets worse with every further word of context<!--[[? lines["additive, k = 1"][1:] == sorted(lines["additive, k = 1"][1:])]]-->. Most of
-#   the longer contexts are rare, and with $k = 1$ nearly all of the probability after a rare context comes from $k$. Tuning $k$ helps<!--[[? all(a <= b for a, b in zip(lines["additive, k tuned"], lines["additive, k = 1"]))]]-->; the bigram's perplexity falls from 166.8<!--[[lines["additive, k = 1"][1]:.1f]]--> to 85.5<!--[[lines["additive, k tuned"][1]:.1f]]-->. But no $k$ that we
+#   the longer contexts are rare, and with $k = 1$ nearly all of the probability after a rare context comes from the pseudocounts. Tuning $k$ helps<!--[[? all(a <= b for a, b in zip(lines["additive, k tuned"], lines["additive, k = 1"]))]]-->; the bigram's perplexity falls from 166.8<!--[[lines["additive, k = 1"][1]:.1f]]--> to 85.5<!--[[lines["additive, k tuned"][1]:.1f]]-->. But no $k$ that we
 #   tried saves the longer contexts<!--[[? lines["additive, k tuned"][1:] == sorted(lines["additive, k tuned"][1:])]]-->.
 # - The *Wall Street Journal* curve is a classic, from 38 million training words and a vocabulary of 19,979 (Jurafsky & Martin,
-#   section 3.3). It has the same shape at a different height. The heights cannot be compared, because text and vocabulary differ. We
-#   also count punctuation, line breaks and `<unk>`, which are easier to predict than words<!--[[? losses[[i == UNKNOWN for play in test for i in play[1:]]].mean() < losses[[tokenizer.vocabulary[i].isalpha() for play in test for i in play[1:]]].mean() > losses[[not tokenizer.vocabulary[i].isalpha() for play in test for i in play[1:]]].mean()]]-->.
-# - Bengio's neural network of the timeline ([lecture 4](04_windows_and_convolutions.ipynb)) with four words of context and one pass
-#   over the text is about as good as the best n-gram: 57.4<!--[[measured["neural"]["feed-forward (4)"]["perplexity"]:.1f]]--> in a single run. Later lectures do better.
+#   section 3.3). Up to order 3, where it ends, it also falls, at a different height. The heights cannot be compared, because text and vocabulary differ. We
+#   also count punctuation, line breaks and `<unk>` as tokens, and they are easier to predict than words<!--[[? losses[[i == UNKNOWN for play in test for i in play[1:]]].mean() < losses[[tokenizer.vocabulary[i].isalpha() for play in test for i in play[1:]]].mean() > losses[[not tokenizer.vocabulary[i].isalpha() for play in test for i in play[1:]]].mean()]]-->.
+# - Bengio's neural network from the timeline in section 1 ([lecture 4](04_windows_and_convolutions.ipynb)) with four words of context and one pass
+#   over the text is about as good as the best n-gram: 57.4<!--[[measured["neural"]["feed-forward (4)"]["perplexity"]:.1f]]--> in a single run. Some models of later lectures do better.
 # </details>
 #
-# **Perplexities can be compared only on the same text with the same vocabulary.** The best-known such text is the Penn Treebank.
-# It is news without punctuation, with 929,000 training words and a vocabulary of 10,000. For years, many new ideas were measured on it:
+# **Perplexities can be compared only on the same text with the same vocabulary.** The best-known text for such comparisons is the Penn Treebank.
+# It contains news without punctuation, with 929,000 training words and a vocabulary of 10,000. For years, many new ideas were measured on it:
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 penn = {
@@ -717,7 +716,7 @@ HTML(
 # ## 6. Write like Shakespeare
 #
 # A language model can also write: sample a word from its distribution, append it to the text, and repeat. In the widget below, the colour of a
-# word shows how many words in a row, up to this one, are copied verbatim from a training play. In its menu, "mle" means
+# word shows how many words in a row, up to this one, are copied verbatim from a training play. In the menu "smoothing", "mle" means
 # maximum likelihood, without any smoothing.
 #
 # > **Ask yourself.** At which order does the text begin to make sense? Where does a 5-gram get its good sentences from? What will
@@ -782,8 +781,8 @@ widgets.writer(write, [1, 2, 3, 4, 5], ["mle", "kneser_ney", "additive"], order=
 #   copied from a play. At 70<!--[[100 * without_choice(5, "mle"):.0f]]--> % of its steps it has no choice, because in the training plays only one word ever follows the previous four.
 # - With Kneser–Ney smoothing the 5-gram has a far better perplexity than without smoothing, but in its text 16<!--[[100 * (1 - copied(5, "kneser_ney", 2)):.0f]]--> % of the words never follow the
 #   previous word in any play. Without smoothing that cannot happen.
-# - The additive trigram turns to gibberish immediately<!--[[? copied(3, "additive", 3, seeds=3, skip=5) < 0.05]]--> and does not recover. Nearly all its probability lies on words never seen in
-#   this context, and after such a word the next context is also new. Even special tokens such as `<bos>` or `<pad>` (which pads
+# - The additive trigram turns to gibberish immediately<!--[[? copied(3, "additive", 3, seeds=3, skip=5) < 0.05]]--> and does not recover. Nearly all its probability lies on words never seen after
+#   the current context, and after such a word the next context is also new. Even special tokens such as `<bos>` or `<pad>` (which pads
 #   sequences to equal length) get their share, because additive smoothing adds $k$ to every token, possible or not.
 # </details>
 #
@@ -801,15 +800,15 @@ widgets.writer(write, [1, 2, 3, 4, 5], ["mle", "kneser_ney", "additive"], order=
 # Shakespeare.
 #
 # Why do guesses measure information? A twin who guesses exactly as you do could turn your list of numbers, "1, 1, 3, 1, …", back
-# into the text. So the list *is* the text, and it is mostly ones.
+# into the text. So the list contains the same information as the text. But it consists mostly of ones, so it can be written with fewer bits.
 #
 # Let $q_i$ be the fraction of characters that took $i$ guesses. From these fractions Shannon (1951, equation 17) bounds the
 # **entropy** $H$, here the bits per character that the best possible predictor would need *if it saw the same context as the player*:
 #
 # $$\sum_i i\,(q_i - q_{i+1}) \log_2 i \;\le\; H \;\le\; -\sum_i q_i \log_2 q_i$$
 #
-# The upper bound holds for every player. The lower one holds only for an ideal player, who always names the likeliest remaining key. A
-# player who sees more of the text can beat both bounds of a player who sees less.
+# The upper bound holds for every player. The lower one holds only for an ideal player, who always names the likeliest remaining key. Both
+# bounds apply to the context that the player sees. A predictor that sees more of the text can need fewer bits than either.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *12 minutes. Let the room call out, and type the loudest guess. Ten minutes are enough for about 60 characters. Ask those who know
@@ -888,7 +887,7 @@ widgets.guessing_game(passages, play_all, entropy_bounds, KEYS, key_of, demo=dem
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# On 60,000 characters of the test plays the bars are precise (`python -m lectures.recipes guessing` repeats this in about six minutes).
+# On 60,000 characters of the test plays the bars are far more precise (`python -m lectures.recipes guessing` repeats this in about six minutes).
 
 # %% slideshow={"slide_type": "fragment"}
 guessing = stored("guessing")
@@ -916,11 +915,11 @@ show.predict(
 # - If all 28 keys were equally likely, a character would cost $\log_2 28$ = 4.81<!--[[math.log2(len(KEYS)):.2f]]--> bits.
 # - If you know only how frequent each key is,
 #   a character costs 4.16<!--[[players["1-gram"]["bits_per_key"]:.2f]]-->; with five characters of context it costs 1.95<!--[[players["6-gram"]["bits_per_key"]:.2f]]-->. The 7-gram gains nothing<!--[[? abs(saved) < 0.005]]-->.
-# - Each bar bounds an ideal player with *that* context and says nothing about longer contexts. The bar of the 1-gram, for example,
-#   lies entirely above the bits that the 6-gram needs<!--[[? rows["1-gram"][0] > players["6-gram"]["bits_per_key"]]]-->. The diamond shows the bits that the model itself needs. A model with good
-#   guesses but bad probabilities could lie above its own bar.
-# - Our LSTM needs 2.11<!--[[players["LSTM"]["bits_per_key"]:.2f]]--> bits and our GPT 2.19<!--[[players["GPT"]["bits_per_key"]:.2f]]-->, more than the 6-gram. These are single runs of small networks; the LSTM was trained on the text
-#   three<!--[[words(checkpoint("char_lstm").card["training"]["passes"])]]--> times over, the GPT not even once<!--[[? checkpoint("char_gpt").card["training"]["passes"] < 1]]-->. So they do not rank the kinds of model; they only show that a network can lose to counting.
+# - Each bar bounds the bits that an ideal player with *that* context would need, and says nothing about longer contexts. The bar of the 1-gram, for example,
+#   lies entirely above the bits that the 6-gram needs<!--[[? rows["1-gram"][0] > players["6-gram"]["bits_per_key"]]]-->. The diamond shows the bits that the model itself needs. If a model guesses
+#   well but its probabilities are bad, its diamond can lie above its own bar.
+# - Our LSTM needs 2.11<!--[[players["LSTM"]["bits_per_key"]:.2f]]--> bits and our GPT, a small Transformer ([lecture 15](15_transformer_language_model.ipynb)), 2.19<!--[[players["GPT"]["bits_per_key"]:.2f]]-->, more than the 6-gram. These are single runs of small networks. In training, the LSTM saw the text
+#   three<!--[[words(checkpoint("char_lstm").card["training"]["passes"])]]--> times, the GPT not even once<!--[[? checkpoint("char_gpt").card["training"]["passes"] < 1]]-->. So these results do not rank the kinds of model; they only show that a network can lose to counting.
 # - SmolLM2 needs 1.57<!--[[guessing["SmolLM2"]["bits_per_character"]:.2f]]--> bits per character of the text *as written*, with capitals and all punctuation, where the 6-gram needs 2.19<!--[[players["6-gram"]["bits_per_character"]:.2f]]-->. (SmolLM2
 #   has 135 million parameters and may well have seen these plays in training.)
 # - Shannon's reader needed between 0.6<!--[[human["lower"]]]--> and 1.3<!--[[human["upper"]]]--> bits, with 100 letters of context, on different texts and with 27 symbols.
@@ -929,12 +928,12 @@ show.predict(
 # **With five characters of context, counting is enough to guess 58<!--[[100 * players["6-gram"]["first_guess_right"]:.0f]]--> % of all characters at the first try.**
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 8. What it is good for, and one function for all
+# ## 8. What a language model is good for, and one function for all
 #
 # In **speech recognition** two transcripts may sound alike, and in **translation** two word orders may mean the same. In both cases
 # another program proposes sentences, and the language model says which of them a person is more likely to say.
 #
-# > **Ask yourself.** In which pair is the trigram wrong, or nearly so? It was trained only on Shakespeare.
+# > **Ask yourself.** The table below shows five pairs of sentences; the first one of each pair is correct. For which pair does the trigram prefer the wrong sentence, or come close to it? It was trained only on Shakespeare.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *6 minutes. Let the room decide each pair before you show the scores. Students often compare log scores of sentences with
@@ -969,16 +968,16 @@ for pair in pairs:
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **One function.** You have now met models that count and models that compute. From the outside they look the same:
+# **One function.** You have now met models that count and neural networks. From the outside they look the same:
 #
 # ```python
 # logits, state = model(tokens, state)
 # ```
 #
-# `tokens` holds the token ids of several texts; its shape is `(batch, time)`. After each token, the **logits** give every word of
-# the vocabulary a score as the next word; softmax, $p_i = e^{\ell_i} / \sum_j e^{\ell_j}$, turns these scores into probabilities.
-# The **state** is everything that the model remembers of the text so far: two words for a trigram, vectors for an LSTM. Pass it to
-# the next call, and the model continues where it stopped. So for every model in this course one call on the whole text gives the
+# `tokens` holds the token ids of several texts; its shape is `(batch, time)`, the number of texts and the number of tokens in each. After each token, the **logits**
+# give every word of the vocabulary a score as the next word. If $\ell_i$ is the logit of word $i$, softmax, $p_i = e^{\ell_i} / \sum_j e^{\ell_j}$, turns the scores into
+# probabilities. The **state** is everything that the model remembers of the text so far: two words for a trigram, vectors for an LSTM. Pass it to
+# the next call, and the model continues where it stopped. So for every model with this interface, one call on the whole text gives the
 # same logits as several calls on its parts:
 
 # %% slideshow={"slide_type": "fragment"}
@@ -1013,9 +1012,9 @@ widgets.perplexity_playground(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **How much of a text can you predict before you read it?** Counts alone predict more than half of its characters at the first
-# guess. A program learns to predict by estimating the probability of every possible next token from the
-# text that it has seen. The rest of this course is about better estimates.
+# **How much of a text can you predict before you read it?** In our test plays, counts alone predict more than half of the characters at the first
+# guess. How does a program learn to predict? It estimates the probability of every possible next token from the texts that it was trained on. The rest of this
+# course is about better estimates.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # `widgets.count_playground(…, yours=my_additive)` shows your own smoothing in the same way, with a different $k$ or $V$. In the
@@ -1111,7 +1110,7 @@ widgets.perplexity_playground(
 # Interpolated Estimation of Markov Source Parameters from Sparse Data. Ney, Essen & Kneser (1994), On Structuring Probabilistic
 # Dependences in Stochastic Language Modelling. Kneser & Ney (1995), Improved Backing-off for M-gram Language Modeling. Chen &
 # Goodman (1999), An Empirical Study of Smoothing Techniques for Language Modeling. Bengio et al. (2003), A Neural Probabilistic
-# Language Model. Jurafsky & Martin, Speech and Language Processing, 3rd edition (draft of 2024), chapter 3. The line of the Penn Treebank: Mikolov & Zweig
+# Language Model. Jurafsky & Martin, Speech and Language Processing, 3rd edition (draft of 2024), chapter 3. For the Penn Treebank: Mikolov & Zweig
 # (2012), Context Dependent Recurrent Neural Network Language Model; Zaremba, Sutskever & Vinyals (2014), Recurrent Neural Network
 # Regularization; Merity, Keskar & Socher (2018), Regularizing and Optimizing LSTM Language Models; Radford et al. (2019), Language Models are
 # Unsupervised Multitask Learners; Brown et al. (2020), Language Models are Few-Shot Learners. "The students opened their" comes from

@@ -17,14 +17,14 @@
 # - query neighbours and analogies, and say which answers are meaningful.
 #
 # **You need** vectors, dot products and the exponential function. From [lecture 1](01_language_models.ipynb) you need the terms
-# token, vocabulary, `<unk>`, language model, softmax, training text and test text.
+# token, vocabulary, `<unk>`, language model, softmax, perplexity, training text and test text.
 #
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
 # |---|---|---|---|---|---|---|---|
 # | minutes | 7 | 11 | 8 | 9 | 18 | 6 | 12 |
 #
-# The minutes are for a class. If you work alone, with all predictions and widgets, plan 105 minutes. Section 6, "How many words are
-# one token?" and "For the curious" can wait; without them, plan 90. *Coming from other slides or a book?* A table at the end
+# The minutes are for a class. If you work alone, with all predictions and widgets, plan 105 minutes. You can leave section 6, "How many words are
+# one token?" and "For the curious" for later; then plan 90. *Coming from other slides or a book?* A table at the end
 # translates their notation.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -110,17 +110,17 @@ show.predict(
 # ## 2. Byte-pair encoding
 #
 # **Byte-pair encoding** (BPE) learns the subwords from the training text. Gage (1994) invented it to compress files, Sennrich,
-# Haddow & Birch (2016) applied it to the characters of words, and Radford et al. (2019) applied it to bytes, for GPT-2:
+# Haddow & Birch (2016) applied it to the characters of words, and Radford et al. (2019) applied it to bytes, for GPT-2. The algorithm has three steps:
 #
-# 1. Start with the smallest pieces. Ours are **bytes**. Every text is stored as bytes, and there are only 256, so nothing is
-#    unknown.
+# 1. Start with the smallest pieces. Ours are **bytes**. Every text is stored as bytes, and there are only 256 different ones, so no piece of a
+#    text is unknown.
 # 2. Count all pairs of adjacent pieces inside words. Choose the most frequent pair.
-# 3. Replace it everywhere by a new token; this step is called a **merge**. Repeat from step 2 until the vocabulary has the desired size.
+# 3. Replace this pair everywhere with a new token; this step is called a **merge**. Repeat from step 2 until the vocabulary has the desired size.
 #
 # A word includes *the space before it*, so " sea" differs from "sea" at the start of a line.
 #
-# > **Ask yourself.** In the text below, which two pairs are merged first? After how many merges is "␣shells" one token? What happens
-# > in the text "bananas" when nothing is left to merge?
+# > **Ask yourself.** In the text below, which two pairs are merged first? After how many merges is "␣shells" one token (␣ marks a space)? The menu also
+# > has a text "bananas". What happens there when no pair is left to merge?
 
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -152,22 +152,22 @@ merged = [b"".join(step.pair) for step in merges]
 # - "␣s" (a space and s) comes first, because it occurs 11<!--[[merges[0].frequency]]--> times; "he" comes second<!--[[? merged[:2] == [b" s", b"he"]]]-->. Whole words appear after their parts; "␣she" is one
 #   token after 6<!--[[merged.index(b" she") + 1]]--> merges, "␣shells" after 9<!--[[merged.index(b" shells") + 1]]-->.
 # - In "bananas" the algorithm runs out of pairs early<!--[[? len(list(trace_training(bananas, 40))) < 40]]-->, because every word has become one token.
-# - "ï" and "é" are two bytes each, and "€" is three<!--[[? [len(sign.encode()) for sign in "ïé€"] == [2, 2, 3]]]-->, so before the first merges you see the bytes.
+# - In "other signs", "ï" and "é" are two bytes each, and "€" is three<!--[[? [len(sign.encode()) for sign in "ïé€"] == [2, 2, 3]]]-->, so before the first merges you see their bytes.
 # - Every merge adds one token to the vocabulary and makes the text shorter. You choose when to stop; large models stop at 30,000
 #   to 250,000 tokens.
 # </details>
 #
 # > **What goes wrong.** *Overlapping pairs.* In "aaa" the pair "aa" occurs twice but can be merged only once<!--[[? next(iter(trace_training("aaa", 1))).words == {b"aaa": [b"aa", b"a"]}]]-->. Go from left to
 # > right, and skip the merged piece. *Ties.* If two pairs are equally frequent, programs that break ties differently learn
-# > different vocabularies; ours follows Hugging Face. *The order.* Encoding does not "take the longest piece that fits"; the order
+# > different vocabularies; ours breaks ties as the library of Hugging Face does. *The order.* Encoding does not "take the longest piece that fits"; the order
 # > of the merges decides. *Across words.* Count pairs only inside words; otherwise "of the" would
 # > become a token.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### Encoding a new word
 #
-# *Encoding* counts nothing. Split the word into bytes. Then apply the merges in the order in which they were learned, each one
-# wherever it fits. Here we use the merges that our tokenizer learned from Shakespeare.
+# To *encode* a text is to split it into the tokens of a finished vocabulary; no pairs are counted. Split each word into bytes. Then apply the merges in
+# the order in which they were learned, each one wherever it fits. Here we use the merges that our tokenizer learned from Shakespeare.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 with show.held_back() as steps:
@@ -264,10 +264,10 @@ widgets.pieces_playground(
 #
 # - SmolLM2 splits every number into single digits, so 1234567 is seven<!--[[words(len(modern.pieces("1234567")))]]--> tokens; MiniLM learned pieces such as "123" and "##45"<!--[[? pieces.pieces("1234567")[1:3] == ["123", "##45"]]]-->, which say
 #   nothing about the size of a number.
-# - One word becomes three different sequences of tokens: " Straw" + "berry", "st" + "raw" + "berry", " ST" + "RAW" + "B" + "ERR"
-#   + "Y"<!--[[? "+".join(modern.pieces("strawberry Strawberry STRAWBERRY")) == "st+raw+berry+ Straw+berry+ ST+RAW+B+ERR+Y"]]-->. The model sees token ids, not letters. MiniLM's tokenizer first converts all text to lower case, so it does not see the difference at all.
+# - With SmolLM2, the spellings of one word become three different sequences of tokens: " Straw" + "berry", "st" + "raw" + "berry", " ST" + "RAW" + "B" + "ERR"
+#   + "Y"<!--[[? "+".join(modern.pieces("strawberry Strawberry STRAWBERRY")) == "st+raw+berry+ Straw+berry+ ST+RAW+B+ERR+Y"]]-->. A model sees these token ids, not letters, so nothing in its input shows how "strawberry" is spelled. MiniLM's tokenizer first converts all text to lower case, so it does not see the difference at all.
 # - " Greece" is one<!--[[words(len(modern.pieces(" Greece")))]]--> token for SmolLM2 but " Ελλάδα" is seven<!--[[words(len(modern.pieces(" Ελλάδα")))]]-->. SmolLM2's tokenizer learned its merges from mostly English text. So
-#   a text may cost several times as many tokens in one language as in another. MiniLM has no piece for the parrot and gives `[UNK]`<!--[[? "[UNK]" in pieces.pieces("🦜")]]-->.
+#   a text may cost several times as many tokens in one language as in another. MiniLM has no piece for the parrot emoji and gives `[UNK]`<!--[[? "[UNK]" in pieces.pieces("🦜")]]-->.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -298,7 +298,7 @@ print("one-hot product = lookup:", torch.equal(one_hot @ E, E[king]))
 print("e(king) begins", [round(x, 2) for x in E[king, :6].tolist()], "…")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **The same table can serve at the output of a language model.** The model encodes the text so far as a vector $h$ of width $d$. A word
+# **The same table can serve at the output of a language model.** The model encodes the text so far as a vector $h$ with $d$ dimensions. A word
 # is likely if its embedding points the same way as $h$ (and is long):
 #
 # $$P(w \mid \text{text so far}) = \mathrm{softmax}_w\big(e(w) \cdot h\big) = \frac{\exp(e(w) \cdot h)}{\sum_{w'} \exp(e(w') \cdot h)}$$
@@ -380,19 +380,19 @@ print(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# Such vectors are **sparse**: long and nearly all zeros. And their largest entries are in the columns of words such as "the" and
-# "and". So we compare the counts with chance, using the **pointwise mutual information**
+# Such vectors have one dimension per word of the vocabulary, and they are **sparse**, because nearly all of their entries are 0. Their largest entries are in the columns of
+# words such as "the" and "and". So we compare the counts with those expected by chance, using the **pointwise mutual information**
 #
 # $$\mathrm{PMI}(a, b) = \log \frac{P(a, b)}{P(a)\, P(b)}.$$
 #
 # Here $P(a, b)$ is the fraction of all counts that are in row $a$, column $b$, and $P(a)$ is the fraction in row $a$. PMI is
-# positive if the two words co-occur more often than chance. Negative values often rest on few counts or none, so we set them to 0
+# positive if the two words co-occur more often than by chance. Negative values often rest on few counts or none, so we set them to 0
 # (*PPMI*).
 #
-# A **dense** vector has few dimensions, here 64<!--[[E.shape[1]]]-->, and hardly any zeros. One way to get dense vectors is to compress the table. The
+# A **dense** vector has few dimensions, here 64<!--[[E.shape[1]]]-->, and hardly any zeros. One way to get dense vectors is to compress the table of PPMI values. The
 # *singular value decomposition* (SVD) finds two vectors of 64 dimensions for each word, one for its row and one for its column. The
 # dot product of the row vector of $a$ and the column vector of $b$ approximates the PPMI of $a$ and $b$, with the smallest squared error
-# over the whole table. We keep the row vectors. Another way is to *learn* dense vectors (section 5).
+# over the whole table. We keep the row vectors. Another way is to *learn* dense vectors, for example by *skip-gram* (section 5).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 joint = torch.tensor(counts / counts.sum(), dtype=torch.float32)
@@ -490,7 +490,7 @@ nearest = {name: [word for word, _ in near[name]("king")[:4]] for name in near}
 #
 # Instead of counting first and compressing later, we can *learn* vectors that predict the company. From each word $a$ of the text,
 # **skip-gram** (Mikolov et al. 2013a) predicts each word $b$ in the **window** of $2m$ words around it, $m$ on either side. Here
-# $m = 2$. Each word has two vectors, $v$ when it predicts and $u$ when it is predicted:
+# $m = 2$. Each word has two vectors. When it predicts, we use $v$; when it is predicted, we use $u$:
 #
 # $$P(b \mid a) = \frac{\exp(u_b \cdot v_a)}{\sum_{w} \exp(u_w \cdot v_a)}$$
 
@@ -511,7 +511,7 @@ def window_pairs(words, m):
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 eight = ["my", "kingdom", "for", "a", "horse", "said", "the", "king"]
 show.predict(
-    "How many pairs does a sentence of 8 words yield with $m = 2$?",
+    "How many pairs of a word and a neighbour does a sentence of 8 words yield with $m = 2$?",
     within=0,
     answer=len(window_pairs(eight, 2)),
     why="There are fewer than $8 \\cdot 4 = 32$ pairs, because the first two and the last two words have fewer neighbours.",
@@ -520,8 +520,9 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # The sum in the denominator is expensive, because it takes 5,835<!--[[len(dense_words):,]]--> dot products for every pair. **Negative sampling** (Mikolov et al. 2013b)
-# asks a simpler question: *is $b$ a real neighbour of $a$ or a random word?* Sample $k$ **noise words** $n_1 \dots n_k$, with
-# probability proportional to count$^{3/4}$, and let $\sigma(x) = 1/(1 + e^{-x})$:
+# asks a simpler question: *is $b$ a real neighbour of $a$ or a random word?* With $\sigma(x) = 1/(1 + e^{-x})$, the model's probability that $b$ is a real
+# neighbour is $\sigma(u_b \cdot v_a)$; the dot product is called the *score* of $b$. Sample $k$ **noise words** $n_1 \dots n_k$, each with a probability proportional to
+# count$^{3/4}$. The loss is small if the neighbour has a high score and the noise words have low scores:
 #
 # $$\mathrm{loss}(a, b) = -\log \sigma(u_b \cdot v_a) \;-\; \sum_{i=1}^{k} \log \sigma(-u_{n_i} \cdot v_a)$$
 
@@ -582,22 +583,22 @@ show.predict(
 # In the picture CBOW computes $P(\text{for} \mid \text{my, kingdom, a, horse})$. CBOW makes one prediction per word; skip-gram makes
 # up to $2m$. Negative sampling works with both.
 #
-# **GloVe** (Pennington, Socher & Manning 2014) starts from the table of counts $X$ and fits dot products to its logarithms,
+# **GloVe** (Pennington, Socher & Manning 2014) starts from the table of counts $X$ and fits dot products to the logarithms of its entries,
 #
 # $$\text{loss} = \sum_{a,\, b:\; X_{ab} > 0} f(X_{ab}) \big(v_a \cdot u_b + c_a + d_b - \log X_{ab}\big)^2,$$
 #
-# where the biases $c_a$ and $d_b$ absorb the frequencies of the words, and the weight $f(x) = \min\big(1, (x / 100)^{3/4}\big)$ trusts
-# small counts less.
+# where the biases $c_a$ and $d_b$ absorb the frequencies of the words, and $f(x) = \min\big(1, (x / 100)^{3/4}\big)$ gives
+# small counts less weight.
 #
 # **Counting and learning are related.** With enough dimensions, and noise words sampled in proportion to their counts, the optimum of
-# skip-gram with negative sampling is $u_b \cdot v_a = \mathrm{PMI}(a, b) - \log k$ (Levy & Goldberg 2014). With our noise, $P(b)$ inside
-# the PMI is replaced by the distribution of the noise. So skip-gram with few dimensions can be seen as compressing such a table, without
-# ever storing it.
+# skip-gram with negative sampling is $u_b \cdot v_a = \mathrm{PMI}(a, b) - \log k$ (Levy & Goldberg 2014). With our noise (count$^{3/4}$), $P(b)$ inside
+# the PMI is replaced by the distribution of the noise. So skip-gram with few dimensions can be seen as compressing a table of such values, without
+# ever storing the table.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### Watch it learn
 #
-# We train 32-dimensional vectors for three epochs on a third of the text, by skip-gram from five seeds and by CBOW once. Before the
+# We train 32-dimensional vectors for three epochs (passes over the text) on a third of the text, by skip-gram from five seeds and by CBOW once. Before the
 # first step all vectors are random. Both methods apply **subsampling** (Mikolov et al. 2013b): they keep each occurrence of a word with
 # probability $\sqrt{t/f} + t/f$ (at most 1). Here $f$ is the word's relative frequency and $t = 0.001$. They keep only 20<!--[[100 * kept_of["the"]:.0f]]--> % of the
 # occurrences of "the", but 80<!--[[100 * kept_of["king"]:.0f]]--> %<!--[[? card["training"]["subsample"] == 0.001]]--> of those of "king".
@@ -635,16 +636,16 @@ print("CBOW,  after ", *(f"{word:9}" for word, _ in bag.nearest("king", 5)))
 #
 # The vectors that you explore in the next sections come from a single run (`python -m lectures.recipes word_vectors`). They have 64
 # dimensions and were trained for twenty<!--[[? card["training"]["epochs"] == 20]]--> epochs on 912,048<!--[[card["data"]["words"]:,]]--> words. Each of the 5,835<!--[[len(dense_words):,]]--> words that occur ten times or more<!--[[? len(often) == len(dense_words)]]--> has a vector.
-# The vectors published with word2vec were trained on about a hundred *billion* words.
+# The vectors published with *word2vec*, the authors' own program for skip-gram and CBOW, were trained on about a hundred *billion* words.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### Vectors for another model
 #
-# Can one model use the vectors of another? We train Bengio's network ([lecture 4](04_windows_and_convolutions.ipynb)) on only two
+# Can one model use the vectors of another? We train Bengio's neural language model ([lecture 4](04_windows_and_convolutions.ipynb)) on only two
 # plays, 59,780<!--[[given["tokens"]:,]]--> tokens. We initialise its 2,000 embeddings in three ways: at *random*; with *MiniLM's* vectors of the same words,
-# reduced to 64 dimensions (section 6 says how); and with MiniLM's vectors *shuffled*, so that each word gets
-# the vector of a different one. The embeddings are then trained with the rest of the network, each version at its own best learning
-# rate.
+# reduced to 64 dimensions by the method of section 6 ("given" in the output); and with MiniLM's vectors *shuffled*, so that each word gets
+# the vector of a different one. Training then changes the embeddings together with the rest of the network. We train each version with the learning
+# rate (the size of a training step, [lecture 3](03_backpropagation.ipynb)) that suits it best.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 given = stored("given_vectors")
@@ -685,10 +686,10 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Seed by seed, MiniLM's vectors lower the loss by 0.050<!--[[-less["given"][0]:.3f]]--> ± 0.023<!--[[less["given"][1]:.3f]]--> nats (95 %, five seeds), about 5<!--[[100 * (1 - math.exp(less["given"][0])):.0f]]--> % of the perplexity.
+# - Seed by seed, MiniLM's vectors lower the loss by 0.050<!--[[-less["given"][0]:.3f]]--> ± 0.023<!--[[less["given"][1]:.3f]]--> nats (95 % interval, five seeds), about 5<!--[[100 * (1 - math.exp(less["given"][0])):.0f]]--> % of the perplexity.
 # - Shuffled, they change it by 0.004<!--[[less["shuffled"][0]:.3f]]--> ± 0.017<!--[[less["shuffled"][1]:.3f]]--> nats, so we see no difference.
-# - The same vectors on the right words are better than on the wrong ones by 0.055<!--[[-meaning[0]:.3f]]--> ± 0.028<!--[[meaning[1]:.3f]]-->. So the match between words
-#   and vectors helps, not the scale or shape of the vectors.
+# - The same vectors lower the loss more on the right words than on the wrong ones, by 0.055<!--[[-meaning[0]:.3f]]--> ± 0.028<!--[[meaning[1]:.3f]]-->. So the match between words
+#   and vectors helps, not the scale of the vectors or the directions in which they spread.
 # - All of this holds for two plays and this small network (`python -m lectures.recipes given_vectors`). With more training
 #   text, borrowed vectors should matter less; we have not measured it.
 # </details>
@@ -699,7 +700,7 @@ show.predict(
 # ## 6. A map of words
 #
 # You cannot see 64<!--[[E.shape[1]]]--> dimensions. **Principal component analysis** (PCA) finds the plane in which the vectors of the chosen words are most spread
-# out and drops the other dimensions. They may matter, so the line below the picture says how much of the variance the plane keeps.
+# out and drops the other dimensions. The dropped dimensions may matter, so the line below the picture says how much of the variance the plane keeps.
 #
 # > **Ask yourself.** Will "heart" be near "hand" and "head", or somewhere else? If arrows lead from male words to
 # > their female partners ("man" to "woman"), will they be parallel?
@@ -755,10 +756,10 @@ widgets.word_map(project, groups)
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Related words form groups, although training was not told which words belong together. In this plane, parts of the body and weapons overlap, with "heart" among the
-#   daggers.
-# - The arrows from "I" to "thou" are nearly parallel, and so are those from "go" to "went" and from most male words to their female partners. It
-#   seems that a grammatical form is a *direction*. The next cell checks this in all 64 dimensions.
+# - Related words form groups, although training was not told which words belong together. In this plane, parts of the body and weapons overlap, and "heart" is among the
+#   weapons.
+# - The arrows from "I" to "thou" are nearly parallel, and so are those from "go" to "went" and from most male words to their female partners. So a
+#   change of the grammatical form seems to be a step in a fixed *direction*. The next cell checks this in all 64 dimensions.
 # - The plane keeps 37<!--[[100 * min(kept):.0f]]--> to 44<!--[[100 * max(kept):.0f]]--> % of the variance. Two words that are close on the map may be far apart in the other 62<!--[[E.shape[1] - 2]]--> dimensions. The
 #   cosine takes all 64 into account.
 # </details>
@@ -819,19 +820,19 @@ for choice in ("he and she", "forms of verbs", "I and thou"):
 #   of the three groups does any other pairing have arrows as parallel as the right one<!--[[? all(better == 0 for better, _ in ranked.values())]]-->.
 # </details>
 #
-# **The arrows look more parallel on the map than they are.**<!--[[? min(each[0] for each in agree.values()) > max(each[1] for each in agree.values())]]--> The mean arrow of a group is the direction that its pairs share. The plane keeps 10<!--[[100 * min(shared for shared, _ in in_plane.values()):.0f]]--> to 86<!--[[100 * max(shared for shared, _ in in_plane.values()):.0f]]--> % of its squared
-# length. Each arrow also deviates from this mean. Of the squared length of these deviations, the plane keeps at most 16<!--[[100 * max(other for _, other in in_plane.values()):.0f]]--> %, and in each group a smaller fraction than of the mean arrow<!--[[? all(shared > other for shared, other in in_plane.values())]]-->. So the pairs do share a
+# **The arrows look more parallel on the map than they are.**<!--[[? min(each[0] for each in agree.values()) > max(each[1] for each in agree.values())]]--> The mean arrow of a group is the direction that its pairs share. Depending on the group, the plane keeps 10<!--[[100 * min(shared for shared, _ in in_plane.values()):.0f]]--> to 86<!--[[100 * max(shared for shared, _ in in_plane.values()):.0f]]--> % of its squared
+# length. Each arrow also deviates from this mean. Of the squared length of these deviations, the plane keeps at most 16<!--[[100 * max(other for _, other in in_plane.values()):.0f]]--> %, and in each group it keeps a smaller fraction of them than of the mean arrow<!--[[? all(shared > other for shared, other in in_plane.values())]]-->. So the pairs do share a
 # direction, but they differ more than the map shows.
 #
 # **One row, many meanings.** A table has one vector per word, whatever the sentence. Shakespeare's Paris is a Trojan in one play, a count
-# in another and a city in several. All of them share a row, and the nearest rows are those of “greek<!--[[near_paris[0]]]-->” and “county<!--[[near_paris[1]]]-->”. Models that give a word a
+# in another and a city in several. All of them share a row, and the nearest rows are those of “greek<!--[[near_paris[0]]]-->” and “county<!--[[near_paris[1]]]-->” (an old word for a count). Models that give a word a
 # different vector in each sentence come later ([lecture 17](17_pretraining.ipynb)).
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. Analogies, and what they are worth
 #
-# An **analogy** asks: man is to woman as king is to …? If differences between words are directions, the answer is a sum of
-# vectors. For $a$ : $b$ = $a^*$ : $b^*$ (Mikolov, Yih & Zweig 2013):
+# An **analogy** asks: man is to woman as king is to …? If the difference between the vectors of "man" and "woman" is also the difference between those of
+# "king" and the answer, you can add it to the vector of "king". The general form is $a$ : $b$ = $a^*$ : $b^*$, with $b^*$ unknown (Mikolov, Yih & Zweig 2013):
 #
 # $$b^* = \operatorname*{argmax}_{w}\; \cos\big(e(w),\; e(a^*) - e(a) + e(b)\big)$$
 #
@@ -922,8 +923,8 @@ HTML(
 # is 0.75<!--[[to_king:.2f]]--> with king, 0.39<!--[[to_woman:.2f]]--> with woman and 0.58<!--[[to_queen:.2f]]--> with queen. Without the rule the answer is king itself<!--[[? free == "king"]]-->.*
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# If you try analogies one at a time, you remember the hits. So we count, with 28<!--[[len(ours["answers"])]]--> questions and five<!--[[words(len(measured["tables"]))]]--> tables of vectors (SmolLM2 is
-# a language model of 2024; [lecture 9](09_decoding.ipynb) decodes with it). There are two controls, after
+# If you try analogies one at a time, you remember the hits. So we count, with 28<!--[[len(ours["answers"])]]--> questions and five<!--[[words(len(measured["tables"]))]]--> tables of vectors, our own
+# and the input embeddings of MiniLM and SmolLM2. There are two controls, after
 # Linzen (2016). How many answers are right if you always give *just the nearest neighbour of $a^*$*, ignoring $a$ and $b$? And how
 # many are right without the rule that excludes the words of the question?
 
@@ -957,24 +958,24 @@ near_paris = [word for word, _ in near_in(E[7:], dense_words)("paris")]
 # - Our vectors answer 14<!--[[ours["right"]]]--> of 27<!--[[ours["asked"]]]--> correctly, among them most verbs<!--[[? ours["by_kind"]["verbs"][0] > 0.8 * ours["by_kind"]["verbs"][1]]]--> and "queen". ("swam" is too rare to be in the table<!--[[? "swam" not in dense_words]]-->, so one
 #   question drops out.) Answering with the nearest neighbour of $a^*$ gets only 2<!--[[ours["nearest_to_c_right"]]]--> right, so the difference between $a$ and $b$ does
 #   carry information.
-# - Five more trainings with other seeds get between 13<!--[[min(right_by_seed)]]--> and 16<!--[[max(right_by_seed)]]--> right (`python -m lectures.recipes vector_seeds`). So the table does not
-#   rank skip-gram with either window and CBOW<!--[[? all(measured["tables"][name]["right"] <= max(right_by_seed) for name in ("skip-gram, m = 5", "CBOW, m = 2"))]]-->, each a single run.
-# - On the same 3,123<!--[[counts.shape[0]:,]]--> words, PPMI gets 9<!--[[same_words["PPMI"]]]--> right, compressed PPMI 8<!--[[same_words["PPMI, compressed"]]]--> and the learned table 17<!--[[same_words["learned (skip-gram)"]]]-->.
+# - Five more training runs with other seeds get between 13<!--[[min(right_by_seed)]]--> and 16<!--[[max(right_by_seed)]]--> right (`python -m lectures.recipes vector_seeds`). So with a single run of each, the table does not
+#   tell whether skip-gram (with either window) or CBOW is better<!--[[? all(measured["tables"][name]["right"] <= max(right_by_seed) for name in ("skip-gram, m = 5", "CBOW, m = 2"))]]-->.
+# - On the 3,123<!--[[counts.shape[0]:,]]--> words of section 4, PPMI gets 9<!--[[same_words["PPMI"]]]--> right, compressed PPMI 8<!--[[same_words["PPMI, compressed"]]]--> and the learned table 17<!--[[same_words["learned (skip-gram)"]]]-->.
 # - None of these tables was tuned. Levy, Goldberg & Dagan (2015) found that tuning matters more than whether you count or learn.
-# - In our table few place names are right (one<!--[[words(ours["by_kind"]["places"][0])]]--> of four), and no relatives<!--[[? not any(ours["answers"][q][0] in q for q in ours["answers"] if "father" in q)]]-->. We do not know why.
+# - In our table few questions about places are answered correctly (one<!--[[words(ours["by_kind"]["places"][0])]]--> of four), and none about relatives<!--[[? not any(ours["answers"][q][0] in q for q in ours["answers"] if "father" in q)]]-->. We do not know why.
 # </details>
 #
 # <details><summary><b>What to notice: the rule of exclusion</b></summary>
 #
 # - Without the rule our vectors get 3<!--[[ours["without_the_rule_right"]]]--> right. They answer $a^*$ 11<!--[[lands["ours"]["nearest is a*"]:.0f]]--> times and $b$ 13<!--[[lands["ours"]["nearest is b"]:.0f]]--> times.
-# - The mean cosine of the sum is 0.65<!--[[lands["ours"]["cosine with a*"]:.2f]]--> with $a^*$, 0.62<!--[[lands["ours"]["cosine with b"]:.2f]]--> with $b$ and 0.59<!--[[lands["ours"]["cosine with b*"]:.2f]]--> with the right answer. The sum lands nearer to the two
+# - The mean cosine of the sum is 0.65<!--[[lands["ours"]["cosine with a*"]:.2f]]--> with $a^*$, 0.62<!--[[lands["ours"]["cosine with b"]:.2f]]--> with $b$ and 0.59<!--[[lands["ours"]["cosine with b*"]:.2f]]--> with the right answer. On average the sum lands nearer to the two
 #   words that it adds than to the answer, and the rule removes both.
 # - The five other runs agree: $b^*$ is the nearest word 3<!--[[min(row["nearest is b*"] for row in seeds):.0f]]--> to 5<!--[[max(row["nearest is b*"] for row in seeds):.0f]]--> times.
 # - MiniLM's 21<!--[[modern_ones["right"]]]--> of 27<!--[[modern_ones["asked"]]]--> look better than they are, because just the nearest neighbour of $a^*$ gets 9<!--[[modern_ones["nearest_to_c_right"]]]--> right.
 # - MiniLM's sum hardly moves away from $a^*$. Without the rule it answers $a^*$ 22<!--[[lands["MiniLM"]["nearest is a*"]:.0f]]--> times, and $b$ once<!--[[? lands["MiniLM"]["nearest is b"] == 1]]-->. With the rule the nearest neighbour
 #   of $a^*$ can win: MiniLM answers "i my thou …" with "thee<!--[[tables["MiniLM"]("i", "my", "thou", True)[0][0]]]-->", which is much nearer to "thou" (0.54<!--[[cosine(large, "thou", "thee"):.2f]]-->) than "thy" is (0.33<!--[[cosine(large, "thou", "thy"):.2f]]-->).
 # - In our table "thee" and "thy" are about equally near to "thou"<!--[[? abs(cosine(old, "thou", "thee") - cosine(old, "thou", "thy")) < 0.05]]-->, and the answer is "thy"<!--[[? tables["Shakespeare"]("i", "my", "thou", True)[0][0] == "thy"]]-->.
-# - The rule can also invent a prejudice. To "man is to doctor as woman is to …?" it never allows the answer "doctor" (Nissim, van Noord & van
+# - The rule can also make vectors look prejudiced. To "man is to doctor as woman is to …?" it never allows the answer "doctor" (Nissim, van Noord & van
 #   der Goot 2020).
 # </details>
 #
@@ -984,7 +985,7 @@ near_paris = [word for word, _ in near_in(E[7:], dense_words)("paris")]
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### For the curious: when should analogies hold?
 #
-# Ethayarajh, Duvenaud & Hirst (2019) answer this for skip-gram with negative sampling (assuming that it is learned without noise).
+# Ethayarajh, Duvenaud & Hirst (2019) answer this for skip-gram with negative sampling, assuming that the vectors reach the optimum of section 5 exactly.
 # They prove that $a : b = a^* : b^*$ holds as a sum of vectors only if the two words of each pair co-occur to the same degree. Their
 # measure is $\mathrm{csPMI}(x, y) = \mathrm{PMI}(x, y) + \log P(x, y)$. It must be about the same for (a, b) and (a*, b*), and likewise
 # for (a, a*) and (b, b*). We can compute it from the counts of section 4:
@@ -1009,9 +1010,9 @@ for a, b, c, d in (
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# The csPMI of (i, my) and of (thou, thy) differ by 0.8<!--[[abs(cs_pmi("i", "my") - cs_pmi("thou", "thy")):.1f]]-->, but those of (i, thou) and (my, thy) by 2.0<!--[[cs_pmi("i", "thou") - cs_pmi("my", "thy"):.1f]]-->, a factor of 7<!--[[math.exp(cs_pmi("i", "thou") - cs_pmi("my", "thy")):.0f]]-->. So the
-# second condition is far from met. Yet our table answers "thy". For "good, better" and "bad, worse" the measure rests on 3<!--[[counts[ids["good"], ids["better"]]]]--> and 2<!--[[counts[ids["bad"], ids["worse"]]]]-->
-# co-occurrences. Vectors trained on a million words are not learned without noise, so the theorem neither promises nor forbids
+# The csPMI of (i, my) and of (thou, thy) differ by 0.8<!--[[abs(cs_pmi("i", "my") - cs_pmi("thou", "thy")):.1f]]-->, but those of (i, thou) and (my, thy) by 2.0<!--[[cs_pmi("i", "thou") - cs_pmi("my", "thy"):.1f]]-->, which in probabilities is a factor of 7<!--[[math.exp(cs_pmi("i", "thou") - cs_pmi("my", "thy")):.0f]]-->. So the
+# second condition is far from met. Yet our table answers "thy". For "good, better" and "bad, worse" the csPMI is computed from only 3<!--[[counts[ids["good"], ids["better"]]]]--> and 2<!--[[counts[ids["bad"], ids["worse"]]]]-->
+# co-occurrences. Vectors trained on a million words do not reach the optimum exactly, so the theorem neither promises nor forbids
 # these answers.
 # </details>
 

@@ -1,14 +1,14 @@
 # %% [markdown] slideshow={"slide_type": "slide"}
 # # Neurons and backpropagation
 #
-# A model predicts the next word, and it is wrong. It has a million parameters. **Which of them is to blame, and how much?** You
+# A model predicts the next word, and it is wrong. It has a million parameters, the numbers that training adjusts. **Which of them is to blame, and how much?** You
 # could nudge each parameter a little and predict again, but a single step of learning would then take a million predictions. There
-# is a way to get all million answers for about the price of three predictions. It is the subject of this lecture, and all neural
+# is a method that finds all million answers for about the price of three predictions. This lecture explains it, and all neural
 # networks of this course are trained with it.
 #
 # <img src="figures/logistic_neuron.svg" width="860" alt="One neuron as a circuit of small operations. Two weights times two inputs, plus a bias, give 1; the circuit then computes 1 over 1 plus e to the minus 1, which is 0.73. The gradient is written below each edge: minus 0.2 and 0.39 for the first weight and input, minus 0.39 and minus 0.59 for the second, 0.2 for the bias.">
 #
-# *One neuron, broken into its operations. The blue numbers above the lines are values, computed from left to right. The orange
+# *One neuron, broken down into its operations. The blue numbers above the lines are values, computed from left to right. The orange
 # numbers below say how strongly the result depends on each value; they are computed from right to left. In section 3 you compute
 # both by hand.*
 #
@@ -29,8 +29,8 @@
 # |---|---|---|---|---|---|---|---|---|
 # | minutes | 8 | 8 | 12 | 9 | 6 | 7 | 12 | 11 |
 #
-# The minutes are for a class. If you work alone, with all predictions and widgets, plan 110 minutes. Sections 5 and 6 can wait;
-# without them, plan 90. Every cell runs in a few seconds on a laptop, without a network connection. *Coming from other slides?* A
+# The minutes are for a class. If you work alone, with all predictions and widgets, plan 110 minutes. You can leave sections 5 and 6 for
+# later; then plan 90. Every cell runs in a few seconds on a laptop, without a network connection. *Coming from other slides?* A
 # table at the end translates their notation.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -58,10 +58,10 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # $$y = f(w_1 x_1 + w_2 x_2 + \dots + w_d x_d + b) = f(w \cdot x + b).$$
 #
-# The weights and the bias are its **parameters**, the numbers that learning may change. In an early artificial neuron that learns,
-# Rosenblatt's **perceptron** (1958), $f$ is a threshold: $y = 1$ if the sum is positive, else $0$. With two inputs the sum is zero
-# along a straight line. The perceptron outputs 1 on one side and 0 on the other, and the weight vector points to the side of 1. A
-# task is **linearly separable** if one straight line separates the inputs with target 1 from those with target 0.
+# The weights and the bias are its **parameters**, the numbers that learning may change. In Rosenblatt's **perceptron** (1958), an early
+# artificial neuron that learns, $f$ is a threshold: $y = 1$ if the sum is positive, else $0$. With two inputs the sum is zero
+# along a straight line. The perceptron outputs 1 on one side of the line and 0 on the other, and the weight vector points to the side where the output is 1. In a
+# task, each input has a *target*, the correct output. The task is **linearly separable** if one straight line separates the inputs with target 1 from those with target 0.
 
 # %% slideshow={"slide_type": "fragment"}
 corners = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=float)
@@ -73,7 +73,7 @@ def perceptron(x, w, b):
 
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# Here are four points and three tasks. AND is 1 where both inputs are 1, OR where at least one is, and XOR ("one or the other")
+# Here are four points and three tasks. AND is 1 where both inputs are 1, OR is 1 where at least one of them is, and XOR ("exclusive or") is 1
 # where exactly one is.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -116,8 +116,8 @@ show.predict(
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# **A perceptron can learn.** Go through the examples. If the output $y$ differs from the target $t$, add the input to the weights
-# if the output should have been 1, and subtract it if it should have been 0: $w \leftarrow w + (t - y)\,x$,
+# **A perceptron can learn.** Go through the examples in turn. If the output should have been 1 but was 0, add the input to the weights. If it
+# should have been 0 but was 1, subtract the input. With the target $t$ and the output $y$, both rules are one formula: $w \leftarrow w + (t - y)\,x$,
 # $\;b \leftarrow b + (t - y)$. Stop after an epoch (one round through all examples) without a mistake.
 #
 # > **Ask yourself.** After how many rounds does the perceptron stop for AND? For OR? For XOR?
@@ -157,8 +157,8 @@ for task, targets in tasks.items():
 # **layer**. A layer whose outputs go only to other neurons is a **hidden layer**. A stack of layers is a **multilayer perceptron**
 # (MLP).
 #
-# > **Ask yourself.** The third neuron computes $h_1 - 2 h_2 - 0.5 > 0$ from $h_1 =$ OR and $h_2 =$ AND. What does it output at the
-# > four corners, and what does its *decision boundary* look like in the plane of $x_1$ and $x_2$?
+# > **Ask yourself.** Let $h_1$ be the output of the OR neuron and $h_2$ that of the AND neuron. The third neuron outputs 1 if $h_1 - 2 h_2 - 0.5 > 0$. What does it
+# > output at the four corners? And what does its *decision boundary*, the border between output 0 and output 1, look like in the plane of $x_1$ and $x_2$?
 
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -201,9 +201,9 @@ HTML(
 # **A hidden layer can compute new coordinates in which the task is easier.** Here we chose them; in section 8 the network learns them.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# **Why the threshold has to go.** Learning asks: if I change this weight a little, does the answer get better? A threshold says
-# "no change" almost everywhere. So we replace it by a smooth step, the **sigmoid** or logistic function. The function $f$, smooth
-# or not, is called the neuron's **activation function**:
+# **Why the threshold has to go.** The function $f$ is called the neuron's **activation function**. Learning asks: if I change this weight a little, does the
+# answer get better? With a threshold, a small change of a weight almost never changes the answer. So we replace the threshold by a smooth step, the
+# **sigmoid** or logistic function:
 #
 # $$f(x) = \sigma(x) = \frac{1}{1 + e^{-x}}$$
 
@@ -237,7 +237,7 @@ show.predict(
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# **A forward pass is three lines.** A layer of four neurons with three inputs has $3 \times 4$ weights, one column per neuron, and
+# **A forward pass is three lines of code.** A layer of four neurons with three inputs has $3 \times 4$ weights, one column per neuron, and
 # four biases. The vector of all four sums is $xW + b$. Computing a network's output from its input is called a **forward pass**.
 # This network has two hidden layers and one output:
 
@@ -286,15 +286,15 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. A graph of small steps
 #
-# There are 41<!--[[parameters]]--> parameters and one output. Which parameters should we change, and in which direction? We want the **gradient**: for
-# every value $v$ in the computation, the derivative $\partial f / \partial v$, which says how much the output $f$ changes for a
+# There are 41<!--[[parameters]]--> parameters and one output. Which parameters should we change, and in which direction? Here, $f$ is the output of a
+# computation. We want the **gradient**: for every value $v$ in the computation, the derivative $\partial f / \partial v$, which says how much $f$ changes for a
 # small change of $v$.
 #
 # Start with three numbers: $f(x, y, z) = (x + y)\,z$ at $x = -2$, $y = 5$, $z = -4$. Call the intermediate result $q = x + y$. In
 # the **computational graph** each circle is one operation, and values flow along the lines from left to right.
 #
 # From right to left we apply the chain rule, one circle at a time. Each circle receives the **upstream gradient**, the derivative
-# of $f$ with respect to *its* result. It knows its **local gradient**, the derivative of its result with respect to each of its
+# of $f$ with respect to the result of this circle. The circle knows its **local gradient**, the derivative of its result with respect to each of its
 # inputs. To each input it sends
 #
 # $$\text{upstream} \times \text{local}, \qquad \frac{\partial f}{\partial x} = \frac{\partial f}{\partial q} \cdot
@@ -338,7 +338,7 @@ show.predict(
 #
 # $$f(w, x) = \frac{1}{1 + e^{-(w_0 x_0 + w_1 x_1 + w_2)}}, \qquad w = (2, -3, -3), \quad x = (-1, -2).$$
 #
-# Besides + and × you need only four local gradients:
+# Besides + and × you need only four local gradients ($c$ is a constant):
 #
 # | operation | $e^x$ | $1/x$ | $c + x$ | $c\,x$ |
 # |---|---|---|---|---|
@@ -376,19 +376,19 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Rounded to one decimal place, the gradients of the weights are $w_0$: −0.2<!--[[gradients["w0"]:.1f]]-->, $w_1$: −0.4<!--[[gradients["w1"]:.1f]]-->, $w_2$: 0.2<!--[[gradients["w2"]:.1f]]-->.
-# - The inputs get $x_0$: 0.4<!--[[gradients["x0"]:.1f]]--> and $x_1$: −0.6<!--[[gradients["x1"]:.1f]]-->. The gradient of $x_1$ has the largest magnitude<!--[[? max(gradients, key=lambda name: abs(gradients[name])) == "x1"]]-->, because it has the factor of the largest magnitude, $w_1 = -3$.
+# - The inputs get $x_0$: 0.4<!--[[gradients["x0"]:.1f]]--> and $x_1$: −0.6<!--[[gradients["x1"]:.1f]]-->. The gradient of $x_1$ has the largest magnitude<!--[[? max(gradients, key=lambda name: abs(gradients[name])) == "x1"]]-->, because the factor that it gets, $w_1 = -3$, has the largest magnitude.
 # - The sigmoid sends $0.2$ back, and each operation before it multiplies this by its own local gradient: $w_0$ gets
 #   $0.2 \times x_0 = 0.2 \times (-1)$, and $x_0$ gets $0.2 \times w_0 = 0.2 \times 2$.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# **One node or four?** The last four circles, $\times(-1)$, $\exp$, $+1$, $1/x$, together compute the sigmoid. You can write its
-# derivative in terms of its output:
+# **One node or four?** The last four circles, $\times(-1)$, $\exp$, $+1$, $1/x$, together compute the sigmoid. You can also replace them by a single node. Its
+# local gradient is the derivative of the sigmoid, which you can write in terms of the sigmoid's output:
 #
 # $$\sigma'(x) = \frac{e^{-x}}{(1 + e^{-x})^2} = \frac{(1 + e^{-x}) - 1}{1 + e^{-x}} \cdot \frac{1}{1 + e^{-x}} =
 #   (1 - \sigma(x))\,\sigma(x).$$
 #
-# > **Ask yourself.** In the neuron above $\sigma$ = 0.73<!--[[neuron.data:.2f]]-->. What does the single node send back for an upstream gradient of 1? Does
+# > **Ask yourself.** In the neuron above $\sigma$ = 0.73<!--[[neuron.data:.2f]]-->. What does the single node send back if its upstream gradient is 1? Does
 # > $w_0$ get the same gradient as before?
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
@@ -413,12 +413,12 @@ slope_at_0 = next(node.grad for node in at_origin.graph().nodes if node.label ==
 # </details>
 #
 # You are free to choose the nodes, because any part whose local gradient you know can be a single node. Large nodes save
-# memory (section 6); small ones save thinking.
+# memory (section 6); small ones have simpler local gradients.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# **Why backward?** You could also propagate derivatives forward, from one input to the output (forward mode). That costs one pass
-# *per input*. Reverse mode costs one pass *per output*, and the loss is a single number, so one backward pass gives all gradients and
-# uses each edge once. In a layer the backward pass takes two matrix products where the forward pass takes one (section 7), so
+# **Why backward?** You could also propagate derivatives forward, from one input to the output (*forward mode*). That costs one pass
+# *per input*. Backpropagation (*reverse mode*) costs one pass *per output*, and the loss is a single number. So one backward pass gives all gradients, and
+# it uses each edge of the graph once. In a layer the backward pass takes two matrix products where the forward pass takes one (section 7), so
 # together they cost about as much as three predictions. Forward mode would take a million passes for a million parameters.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -470,7 +470,7 @@ show.predict(
 #   ([lecture 6](06_recurrent_networks.ipynb)) uses the same weights at *every* word, so its gradient is a sum over the whole
 #   text.
 # - In "surprise of a sigmoid" the gradient of $a$ is $-1/p \cdot (1 - p)\,p = p - 1$, *the prediction minus
-#   the target*, which is 1 here. Section 7 returns to this.
+#   the target*, where the target is 1. Section 7 returns to this.
 # </details>
 #
 # **Gradients add up over all paths** from a value to the output. This is the multivariable chain rule.
@@ -478,7 +478,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ### Build it in four cells
 #
-# You now know enough to write the program that every framework is built around. **First**, a number must remember the inputs that
+# You now know enough to write the core of a framework such as PyTorch. **First**, a number must remember the inputs that
 # it was computed from and the local gradient for each of them:
 
 
@@ -510,8 +510,8 @@ v = u * u + u
 print(v.data, [(input.data, local) for input, local in v.inputs])
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Third**, the order matters. A value may pass on its gradient only after *all* its users have sent theirs. So list the inputs of each value
-# before the value itself, and read the list backwards:
+# **Third**, the order matters. A value may pass on its gradient only after *all* operations that use the value have sent theirs. So list the inputs
+# of each value before the value itself, and read the list backwards:
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -571,10 +571,10 @@ for name, value in five.items():
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # > **What goes wrong.** If you write `=` instead of `+=` in the last line of `backpropagate`, each use *overwrites* the gradient from
-# > the others. In $x \cdot x + x$ the value $x$ then gets only the last of its three gradients, not their sum. Values that are used
-# > once are still correct, so small examples pass.
+# > the others. In $x \cdot x + x$ the value $x$ then gets only the last of its three gradients, not their sum. The gradients of values that are used
+# > only once are still correct, so a test with a small example can pass.
 #
-# Inside one backward pass gradients add up. And what happens if PyTorch goes backward through the same formula a second time?
+# Within one backward pass, gradients add up. What happens if PyTorch computes the same formula and its backward pass a second time?
 
 # %% slideshow={"slide_type": "fragment"}
 x, seen = torch.tensor(3.0, requires_grad=True), []
@@ -660,8 +660,8 @@ show.predict(
 # - On the left, where $h$ is large, the error comes from replacing a curve by a straight line; the error of the one-sided quotient is proportional to $h$, that of
 #   the central one to $h^2$<!--[[? 8 < one_sided_error[0] / one_sided_error[1] < 12 and 80 < central_error[0] / central_error[1] < 120]]-->. On the right the *computer* is to blame. A number in double precision has about 16 digits, $f(x + h)$ and $f(x)$ agree in
 #   nearly all of them, and we divide the rounding error of their difference by a tiny $h$.
-# - The one-sided quotient is best near $10^{-7}$ or $10^{-8}$, the central one near $10^{-5}$<!--[[? powers[np.argmin(one_sided_error)] in (7, 8) and powers[np.argmin(central_error)] in (4, 5, 6)]]-->, where it is hundreds of times more
-#   accurate than the best one-sided quotient<!--[[? min(one_sided_error) > 100 * min(central_error)]]-->. At $10^{-15}$ both are useless, because they are wrong by more than a tenth of the gradient<!--[[? min(one_sided_error[-1], central_error[-1]) > 0.1 * abs(true)]]-->.
+# - The one-sided quotient is best near $10^{-7}$ or $10^{-8}$, the central one near $10^{-5}$<!--[[? powers[np.argmin(one_sided_error)] in (7, 8) and powers[np.argmin(central_error)] in (4, 5, 6)]]-->, where it is more than a hundred times as
+#   accurate as the best one-sided quotient<!--[[? min(one_sided_error) > 100 * min(central_error)]]-->. At $10^{-15}$ both are useless, because they are wrong by more than a tenth of the gradient<!--[[? min(one_sided_error[-1], central_error[-1]) > 0.1 * abs(true)]]-->.
 # - Single precision has only seven digits, so rounding errors dominate at much larger $h$. Check gradients in double precision.
 # </details>
 
@@ -714,10 +714,10 @@ print("PyTorch's      ", torch.autograd.grad(torch.sigmoid(x).sum(), x)[0])
 print("gradient check ", torch.autograd.gradcheck(Sigmoid.apply, x))
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# A product $z = x \cdot y$ must save *both* operands, because each is the local gradient of the other
-# (`nlmcore.autodiff.Multiply`). Saved tensors stay in memory until the backward pass, whereas inference can discard each of them as
-# soon as it has been used. This is one reason why **training needs more memory than inference**; the gradients and the
-# optimiser's own memory are two others.
+# The node of a product $z = x \cdot y$ must save *both* operands, because the derivative with respect to each is the value of the other
+# (`nlmcore.autodiff.Multiply`). Saved tensors stay in memory until the backward pass. At inference, when a trained model is only used, each of them can be discarded
+# as soon as it has been used. This is one reason why **training needs more memory than inference**. Two others are the gradients and, with some
+# training methods ([lecture 5](05_training_well.ipynb)), values that are kept from earlier steps.
 #
 # > **Ask yourself.** How many tensors does PyTorch keep for a single input tensor if you write the sigmoid out as
 # > `1 / (1 + torch.exp(-x))`, with four operations? How many does it keep for our single node?
@@ -744,7 +744,7 @@ print("written out:", written_out, "  one node:", in_one)
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # PyTorch keeps two<!--[[words(written_out)]]--> tensors for the four operations and one<!--[[words(in_one)]]--> for our node. $\exp$ and $1/x$ both keep their own result. A sum keeps
-# nothing, because its local gradient is 1; a change of sign keeps nothing either. So our node halves the memory, which is one
+# nothing, because its local gradient is 1; a change of sign keeps nothing either. So our node keeps half as many tensors, which is one
 # reason to write it. Another reason for large nodes is *precision*. At $x = -800$ our `Sigmoid` rounds to 0, and $-\ln 0$ is
 # infinite<!--[[? torch.isinf(-torch.log(Sigmoid.apply(torch.tensor(-800.0))))]]-->. A single node for the *whole* of $-\ln \sigma(x)$, such as PyTorch's `logsigmoid`, can return the right value, 800<!--[[-torch.nn.functional.logsigmoid(torch.tensor(-800.0)):g]]-->.
 # </details>
@@ -762,7 +762,7 @@ print("written out:", written_out, "  one node:", in_one)
 
 # %% slideshow={"slide_type": "fragment"}
 two, its_delta = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[0.5, 1.0], [0.0, -1.0]])
-print("W₁₂ is used once in each row, there multiplied by X₁₁ = 1 and X₂₁ = 3:")
+print("W₁₂ is used once in each row, where X₁₁ = 1 and X₂₁ = 3 multiply it:")
 print("path by path", 1.0 * 1.0 + 3.0 * -1.0, "  as a matrix product\n", two.T @ its_delta)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -838,7 +838,7 @@ for name, ours, tensor in zip(("W1", "b1", "W2", "b2"), by_hand, tensors, strict
     print(f"∂L/∂{name} {ours.shape!s:7} the same as PyTorch's to 12 decimal places: {same}")
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# > **What goes wrong.** Here are five common mistakes. Which of them show in the shape of a gradient?
+# > **What goes wrong.** Here are five common mistakes. Which of them change the shape of a gradient?
 # >
 # > 1. You forget the mean over the batch: `delta` is not divided by $B$.
 # > 2. You transpose the gradient of the weights: $\delta^\top X$ instead of $X^\top \delta$.
@@ -876,11 +876,11 @@ with np.errstate(over="ignore", invalid="ignore"):
 #
 # - Mistakes 1 and 3 raise no error and give the right shape<!--[[? [name[0] for name in wrong if wrong[name].shape == right.shape] == ["1", "3"]]]-->. The gradient of mistake 1 is $B$ times too large<!--[[? np.allclose(wrong["1 no mean"], len(X) * right)]]-->, so the steps are too
 #   large and depend on the batch size. That of mistake 3 points in a different direction<!--[[? np.ptp(wrong["3 slope at h"] / right) > 0.1]]-->.
-# - Mistakes 2 and 4 show in the shape, *if* the sizes differ. With a square $W$ the transposed gradient goes unnoticed; with $B = 1$ so does
+# - Mistakes 2 and 4 change the shape, *if* the sizes differ. With a square $W$ the transposed gradient goes unnoticed; with $B = 1$ so does
 #   the missing sum. Test with sizes that are all different. (NumPy silently subtracts a gradient of shape $(B, m)$ from a bias of
 #   shape $(m)$; from then on the bias has $B$ rows.)
 # - In mistake 5, $e^{1000}$ overflows to infinity<!--[[? np.isinf(huge[0])]]-->, and infinity divided by infinity is not a number. If you first subtract the largest
-#   score, every exponent is at most 0. In exact arithmetic this changes nothing, because softmax depends only on differences.
+#   score, every exponent is at most 0. In exact arithmetic this changes nothing, because softmax depends only on the differences between the scores.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -941,7 +941,7 @@ def after(name, rate, steps):
 # - The gradient is $2w$, so one step is $w \leftarrow (1 - 2\eta)\,w$. At $\eta = 0.5$ gradient descent lands on 0<!--[[? after("one valley", 0.5, 1) == 0]]-->.
 # - At 0.05 it moves in the right direction, but slowly. It reaches 0.70<!--[[after("one valley", 0.05, 10):.2f]]-->
 #   after ten steps.
-# - Between 0.5 and 1 $w$ jumps from one side of 0 to the other, and its size still shrinks; at 1 it
+# - With a rate between 0.5 and 1, $w$ jumps from one side of 0 to the other, and its size still shrinks; at 1 it
 #   jumps between 2 and −2 for ever<!--[[? abs(after("one valley", 1, 11)) == 2]]-->; beyond 1 it diverges<!--[[? abs(after("one valley", 1.01, 30)) > 2 > abs(after("one valley", 0.99, 30))]]-->.
 # - In the steep valley the same things happen at a quarter of the rate<!--[[? abs(after("a steep valley", 0.5 / 4, 1)) < 1e-12]]-->.
 # - In the curve with two valleys, gradient descent with rates up to 0.12 ends in the nearer valley<!--[[? all(after("two valleys", rate / 100, 30) > 0 for rate in range(1, 13))]]-->, which is the shallower one<!--[[? slopes["two valleys"].loss(-1.04) < slopes["two valleys"].loss(0.96)]]-->. At 0.13 the first jump
@@ -952,8 +952,8 @@ def after(name, rate, steps):
 # flat in others, but a *single* rate has to work for all directions.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# **Learning XOR.** The network has two inputs, one hidden layer and one sigmoid output. Training it needs nothing new, because
-# each step is the two passes of section 7 and a step of gradient descent. Because the initialisation is random, we train 200
+# **Learning XOR.** The network has two inputs, one hidden layer and one sigmoid output. Training it needs nothing new. Each training step
+# consists of the two passes of section 7 and one step of gradient descent. The initialisation is random, so we train 200
 # networks in parallel, each from its own initial weights (every array gets an extra first axis).
 
 
@@ -1006,17 +1006,17 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - With one hidden neuron none of the networks learns XOR, with two about three in four do, with eight all do. With two, three times as many
-#   steps raise the fraction from 74.5<!--[[100 * solved[2].mean():.1f]]--> % only to 75.5<!--[[100 * after_more_steps:.1f]]--> %<!--[[? not solved[1].any() and 0.7 < solved[2].mean() < 0.8 and solved[8].all()]]-->.
+# - With one hidden neuron none of the networks learns XOR, with two about three in four do, with eight all do. With two neurons, training three times as long
+#   raises the fraction from 74.5<!--[[100 * solved[2].mean():.1f]]--> % only to 75.5<!--[[100 * after_more_steps:.1f]]--> %<!--[[? not solved[1].any() and 0.7 < solved[2].mean() < 0.8 and solved[8].all()]]-->.
 # - Why do more neurons help? Perhaps each pair of hidden neurons is one more random start, and one good pair is enough. We can test
-#   the idea. A pair fails with probability 0.255<!--[[1 - solved[2].mean():.3f]]-->. So two independent pairs should succeed in 93.5<!--[[100 * (1 - (1 - solved[2].mean()) ** 2):.1f]]--> % of cases, and four pairs in
+#   the idea. A network with one pair fails with probability 0.255<!--[[1 - solved[2].mean():.3f]]-->. So two independent pairs should succeed in 93.5<!--[[100 * (1 - (1 - solved[2].mean()) ** 2):.1f]]--> % of cases, and four pairs in
 #   99.6<!--[[100 * (1 - (1 - solved[2].mean()) ** 4):.1f]]--> %.
 # - We measured 99<!--[[100 * solved[4].mean():.0f]]--> % with four neurons and 100<!--[[100 * solved[8].mean():.0f]]--> % with eight<!--[[? solved[4].mean() > 1 - (1 - solved[2].mean()) ** 2]]-->. So the idea could account for most of the gain. (Four neurons even do better than
 #   two separate pairs; they contain six pairs, which are not independent.)
 # </details>
 #
-# **A network that can represent a solution need not find it by gradient descent.** No efficient algorithm is known that always finds a
-# solution if one exists, because deciding whether three threshold neurons can fit a given set of points is NP-complete (Blum & Rivest 1992).
+# **A network that can represent a solution need not find it by gradient descent.** For threshold neurons, deciding whether three of them can fit a given set
+# of points is NP-complete (Blum & Rivest 1992). So no efficient algorithm is known that always finds their weights if a solution exists.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # Watch four of these networks. Use the arrow keys to move through training.
@@ -1061,8 +1061,8 @@ widgets.boundary_player(runs, corners, tasks["XOR"])
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - Some do. Of the networks with two hidden neurons that learn XOR, 50<!--[[100 * drawing(2, "ours"):.0f]]--> % draw our band, and the others a band in which the output is
-#   0, at right angles to ours<!--[[? drawing(2, "ours") + drawing(2, "across") == 1]]-->. With eight hidden neurons 18<!--[[100 * drawing(8, "ours"):.0f]]--> % draw ours. At the four corners all are right; the
+# - Some do. Of the networks with two hidden neurons that learn XOR, 50<!--[[100 * drawing(2, "ours"):.0f]]--> % draw our band. The others draw a band that lies
+#   at right angles to ours<!--[[? drawing(2, "ours") + drawing(2, "across") == 1]]-->, and inside it the output is 0. With eight hidden neurons 18<!--[[100 * drawing(8, "ours"):.0f]]--> % draw ours. At the four corners all are right; the
 #   data say nothing about the rest of the plane.
 # - The stuck network is confident at two corners and outputs 0.50 at the other two<!--[[? sorted(abs(stuck_says - 0.5).round(2)) == [0, 0, 0.5, 0.5]]]-->.
 # - Its loss stays at 0.348<!--[[loss_at("2 hidden, stuck", 2000):.3f]]-->, about half of
@@ -1070,7 +1070,7 @@ widgets.boundary_player(runs, corners, tasks["XOR"])
 # - The next cell shows its hidden neurons. At those two
 #   corners both hidden neurons output 1<!--[[? (h[abs(stuck_says - 0.5) < 0.01] > 0.999).all()]]-->, so the output neuron receives nearly the same inputs at both. Their slopes are close to zero<!--[[? (h * (1 - h))[abs(stuck_says - 0.5) < 0.01].max() < 0.001]]-->, so hardly any
 #   gradient arrives that could separate the two corners.
-# - The first network does nothing visible for 150 steps; its loss is 0.693<!--[[loss_at("2 hidden", 150):.3f]]-->, a coin flip for every corner.
+# - The first network does nothing visible for 150 steps; its loss is still 0.693<!--[[loss_at("2 hidden", 150):.3f]]-->, that of a coin flip at every corner.
 # - After 400 steps its
 #   loss is 0.081<!--[[loss_at("2 hidden", 400):.3f]]-->. A flat loss is not always the end, but the loss by itself does not tell you whether it is.
 # - The network with one hidden neuron is still at 0.693<!--[[loss_at("1 hidden", 2000):.3f]]--> after 2,000 steps.

@@ -117,7 +117,7 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # **Now train it.** The data are 4,641<!--[[len(names["train"]):,]]--> first names from the United States census of 1990. The symbols are the letters and a blank,
-# which means "before the start" and "the end". The loss is the surprise at the next letter; autograd computes the gradient.
+# which fills the window before the first letter and also marks the end of a name. The loss is the surprise at the next letter; autograd computes the gradient.
 #
 # > **Ask yourself.** Uniform guessing has a perplexity of 27. What perplexity will a window of three letters reach in 1,500 steps?
 # > Will it beat a 4-gram, which sees the same three letters?
@@ -188,13 +188,13 @@ how_often = torch.tensor([occurs[tuple(window)] for window in test_inputs.tolist
 #
 # - The network reaches a perplexity of 8.2<!--[[reached:.1f]]--> after 1,500 steps, the 4-gram 6.9<!--[[counted[4]:.1f]]-->. Before you conclude anything, train the
 #   network properly.
-# - We trained two further versions with five<!--[[words(len(longer))]]--> seeds each (`python -m lectures.recipes names_window`). After 6,000 steps with a decaying rate, the
-#   perplexity is 7.42<!--[[min(longer):.2f]]--> to 7.56<!--[[max(longer):.2f]]-->.
-# - With a wider network and larger batches as well, the perplexity is 6.92<!--[[min(wider):.2f]]--> to 7.00<!--[[max(wider):.2f]]-->. Little of the gap to the 4-gram is left<!--[[? max(wider) - counted[4] < 0.2 * (reached - counted[4])]]-->.
+# - We trained two further versions with five<!--[[words(len(longer))]]--> seeds each (`python -m lectures.recipes names_window`). The first was trained for 6,000 steps, with a
+#   decreasing learning rate. Its perplexity is 7.42<!--[[min(longer):.2f]]--> to 7.56<!--[[max(longer):.2f]]-->.
+# - The second also has a wider hidden layer and larger batches. Its perplexity is 6.92<!--[[min(wider):.2f]]--> to 7.00<!--[[max(wider):.2f]]-->. Little of the gap to the 4-gram is left<!--[[? max(wider) - counted[4] < 0.2 * (reached - counted[4])]]-->.
 # </details>
 #
 # A network that loses may simply be badly trained. Properly trained, this one comes close to the 4-gram, but it does not win<!--[[? min(wider) > counted[4]]]-->. Here
-# most contexts have been counted: 83<!--[[100 * (how_often >= 10).double().mean():.0f]]--> % of the windows in the test names occur at least ten times in the training names. With words, that
+# most contexts are well known: 83<!--[[100 * (how_often >= 10).double().mean():.0f]]--> % of the windows in the test names occur at least ten times in the training names. With words, that
 # is different.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -229,7 +229,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - A table of all 5-grams has $5000^5 \approx 3 \cdot 10^{18}$ entries. The text fills not quite a million<!--[[? 0.9e6 < len(fivegrams) < 1e6]]--> of them, nearly all
-#   with a single count<!--[[? sum(n == 1 for n in fivegrams.values()) > 0.9 * len(fivegrams)]]-->, so the table is *sparse*. An n-gram model must store its counts and back off wherever it has none.
+#   with a single count<!--[[? sum(n == 1 for n in fivegrams.values()) > 0.9 * len(fivegrams)]]-->, so the table is *sparse*. An n-gram model must store its counts, and wherever it has none, it must *back off* to a shorter context.
 # - The network has 661,448<!--[[sizes[4]:,]]--> parameters, however long the training text is. A window of 8 costs $4 \cdot 64 \cdot 64$ = 16,384<!--[[sizes[8] - sizes[4]:,]]--> more. There are
 #   no counts to store.
 # - Most parameters are in the embeddings and in $W$<!--[[? 2 * 5000 * 64 > 0.9 * sizes[4]]]-->, which has a column for every word.
@@ -238,9 +238,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. Unseen contexts
 #
-# Unseen contexts are the point of Bengio's paper. The idea is that similar vectors give similar predictions. So training can lower the loss
-# by giving similar vectors to words that are followed by the same words. If you then replace *one* word of a window with a similar
-# word, $x$ changes little, and so does the prediction, **whether or not those words were ever seen together**. An n-gram model must count every
+# Bengio's paper is about unseen contexts. The idea is that similar vectors give similar predictions. So training can lower the loss
+# by giving similar vectors to words that are followed by the same words. If you then replace *one* word of a window with another whose vector is
+# similar, the input $x$ changes little, and so does the prediction, **whether or not the words of the new window were ever seen together**. An n-gram model must count every
 # sequence separately.
 #
 # > **Ask yourself.** With the slider at 0 you see words from the plays. As you move it to the right, the word in brackets is
@@ -285,7 +285,7 @@ def continued(context, rank):
     ids = words.encode(text)
     known = max(n for n in range(5) if n == 0 or tuple(ids[-n:]) in seen)
     says = (
-        f"just the last {known} of these 4 words occur together in the training plays"
+        f"in the training plays, only the last {known} of these 4 words occur in a row"
         if known < 4
         else "seen in training"
     )
@@ -329,7 +329,7 @@ widgets.neighbour_playground(continued, contexts)
 #   "sweet<!--[[neighbour("noble", 2)]]-->", the network still does<!--[[? first(noble, 2)[1] == "lord"]]-->, with 0.10<!--[[lord(noble, 2)[1]:.2f]]-->.
 # </details>
 #
-# In these contexts the network changes its mind less. That does not make it the better guesser.
+# In these contexts the network's predictions change less than the 5-gram's. That does not make them better.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # A few examples prove nothing. So we take *every* word of three held-out plays and ask how much of its context occurs somewhere in
@@ -376,8 +376,8 @@ picture
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. Concatenated or averaged
 #
-# A cheaper summary of the window is the average of its embeddings (a **bag of words**; for classification this is the "deep
-# averaging network" of Iyyer et al. 2015):
+# A cheaper summary of the window is the average of its embeddings. It treats the window as a **bag of words**, that is, words without an order. (For
+# classification, this is the "deep averaging network" of Iyyer et al. 2015.)
 #
 # $$\bar x = \tfrac{1}{3}(x_1 + x_2 + x_3), \qquad h = f(\bar x V + b_1).$$
 
@@ -431,14 +431,14 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # - *Averaging* sees only which words a window contains. In return, it needs no more weights for a window of 16 than for one of 2<!--[[? by_window[16] == by_window[2]]]-->.
-#   Of the two it is the **weakest interaction** between words.
+#   This is called the **weakest interaction** between words.
 # - *Concatenating* gives each *position* its own rows of $V$, and each hidden neuron sums all dimensions of all words before its
-#   nonlinearity, so any two dimensions can interact. It is the **strongest interaction** of the two. With $D$ dimensions per word, a
+#   activation function, so any two dimensions can interact. This is called the **strongest interaction**. With $D$ dimensions per word, a
 #   window of $L$ words and a hidden layer as wide as $x$, $V$ has $DL \times DL$ entries, $O(D^2 L^2)$. (Ours has only 64 hidden neurons.)
-# - Separate rows have a price: what $V$ learns about "king" at one position does not carry over to the next. And the network has
+# - Separate rows have a price: what $V$ learns about "king" at one position does not carry over to the others. And the network has
 #   **no sense of time**: nothing tells it that position 2 comes after position 1.
 #
-# *Can the work be divided?* First let every pair of positions exchange their vectors, then let each position compute on its own.
+# *Can the work be divided?* First let every position mix the vectors of all positions, then let each position compute with its mixture on its own.
 # This takes about $L^2 D + L D^2$ operations instead of $D^2 L^2$. With $L$ = 1,000 and $D$ = 1,000, that is 2<!--[[(1000**2 * 1000 + 1000 * 1000**2) / 1e9:.0f]]--> billion instead of
 # 1,000<!--[[1000**4 / 1e9:,.0f]]--> billion. [Lecture 15](15_transformer_language_model.ipynb) is about the network that does this.
 
@@ -446,8 +446,8 @@ show.predict(
 # > **What goes wrong.** *Off by one.* The window for predicting word $t$ contains words $t-3, t-2, t-1$. If it ends at $t$, the
 # > model sees the answer. The training loss then falls to nearly 0, but the model generates nonsense. A loss that is too good is
 # > a warning sign. *The start.* The first word has no three previous words, so use a filler id (here 0), the same in training and
-# > at inference. *Flattening the wrong way.* `(batch, 3, 8)` must become `(batch, 24)`; a `transpose` before it mixes words with
-# > features and raises no error.
+# > at inference. *Flattening the wrong way.* `(batch, 3, 8)` must become `(batch, 24)`. If you `transpose` first, entries of different words are
+# > mixed, and no error is raised.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. A filter that slides
@@ -458,7 +458,7 @@ show.predict(
 #
 # $$y_t = \sum_{j=1}^{k} w_j\, x_{t-k+j} = w_1 x_{t-k+1} + \dots + w_k x_t.$$
 #
-# What a filter learns at one position holds at all others, because the weights are *shared*. Their number does not depend on the
+# What a filter learns at one position applies at all others, because the weights are *shared*. Their number does not depend on the
 # length of the text.
 
 
@@ -494,8 +494,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The output is $y = 1, -1, 2, -1, -2, 4, -3$<!--[[? convolve(signal, np.array([-1, 1])).tolist() == [1, -1, 2, -1, -2, 4, -3]]]-->. The filter asks the same question everywhere.
-# - With zeros on both sides the output at "king" reads "old", "king" and "sat", so it has seen the word *after* it. A classifier
+# - The output is $y = 1, -1, 2, -1, -2, 4, -3$<!--[[? convolve(signal, np.array([-1, 1])).tolist() == [1, -1, 2, -1, -2, 4, -3]]]-->. The filter computes the same function of its window everywhere.
+# - With zeros on both sides (menu "zeros") the output at "king" reads "old", "king" and "sat", so it has seen the word *after* it. A classifier
 #   has the whole text anyway, so that is welcome. For a language model it is cheating (section 5).
 # - With embeddings each $x_t$ is a $D$-dimensional row, and a filter has $k \cdot D$ weights. At every position $m$ filters map
 #   $kD$ inputs to $m$ outputs. So a convolution *is* a feed-forward layer on a window, applied everywhere.
@@ -561,17 +561,17 @@ widgets.filter_explorer(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - "loue", "cke", "haue", "eere" pull towards 1623. Printers used *u* for *v* inside a word, and silent letters were common. "ove"
+# - The *pull* of a filter is its maximum times the difference between its weights for the two answers. "loue", "cke", "haue", "eere" pull towards 1623. Printers used *u* for *v* inside a word, and silent letters were common. "ove"
 #   and "ive" pull towards modern spelling. Nobody told the network these rules.
 # - The network is right on 89<!--[[100 * spelling_card["figures"]["test_accuracy"]:.0f]]--> % of 4,000<!--[[spelling_card["figures"]["test_lines"]:,]]--> test lines.
 # - The maximum forgets *where* and *how often*.
-# - We infer what a filter detects from the letters that make it fire, on lines of our choice. On other lines it may respond to
+# - We infer what a filter detects from the letters to which it responds, on lines of our choice. On other lines it may respond to
 #   something else.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Two channels.** Kim's filters read *words*, and the best of his networks start from vectors that were trained on other text
-# ([lecture 2](02_tokens_and_vectors.ipynb)). Should training change these vectors? Kim uses two copies, like the colour
+# ([lecture 2](02_tokens_and_vectors.ipynb)). Should training change these vectors? One of his networks does both. It has two copies of the vectors, like the colour
 # channels of an image. One stays *static*, the other is trained. Each filter is applied to both, and the two responses are added.
 
 # %% slideshow={"slide_type": "fragment"}
@@ -643,7 +643,7 @@ show.predict(
 # > **What goes wrong.** A convolution that leaks trains beautifully: the next word is in its window, and the loss goes towards 0. The
 # > shapes are right, there is no error, and the test loss is as low as the training loss, because the model leaks there as well. It fails
 # > only at generation, when there is no future to see. The test above takes five lines: *change a word and check whether
-# > anything before it changes*. Run it on every language model that you ever write.
+# > any output before it changes*. Run it on every language model that you ever write.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # **How far back does a convolution look?** At each position, a layer with kernel $k$ sees $k$ of its inputs: the current one and
@@ -673,17 +673,18 @@ show.predict(
 #
 # $$1 + \sum_{\text{layers}} (k - 1)\,\delta.$$
 #
-# With dilations that multiply from layer to layer, growth that was linear in the depth becomes exponential (van den Oord et al. 2016,
-# WaveNet).
+# Without dilation, the receptive field grows linearly with the number of layers. If the dilation is multiplied by the same factor from layer to layer, it grows
+# exponentially (van den Oord et al. 2016, WaveNet).
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. Gates and positions: Gehring et al. 2017
 #
 # *For the curious.* The convolutional language model of Dauphin et al. (2017) and the translator of Gehring et al. (2017) use gates
-# and residual connections; the translator adds a vector for each position and attends to its source in every layer of the decoder.
+# and *residual connections*, which add the input of a layer to its output. The translator also adds a vector for each position. Each layer of its decoder, the part
+# that writes the translation, looks at the text to be translated by *attention* ([lecture 12](12_attention.ipynb)).
 #
 # **Gated linear units.** Let the convolution output $2d$ values per position, split them into two halves $A$ and $B$, and let one
-# half decide how much of the other passes:
+# half decide how much of the other passes ($\odot$ multiplies entry by entry):
 #
 # $$\mathrm{GLU}([A, B]) = A \odot \sigma(B).$$
 
@@ -715,7 +716,7 @@ show.predict(
     "$\\tanh(A)\\,\\sigma(B)$, than for the GLU?",
     choices={"about 2": 2, "about 10": 10, "about 100": 100},
     answer=through["GLU"] / through["gated tanh"],
-    why="In the GLU only the gate scales the gradient with respect to $A$, whatever the size of $A$; a saturated tanh blocks it.",
+    why="In the GLU only the gate scales the gradient with respect to $A$, whatever the size of $A$. At $A = 3$ the tanh is nearly flat, so its slope makes the gradient small.",
     reveals=derivatives,
 )
 
@@ -724,7 +725,7 @@ show.predict(
 # is about them.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# **Position vectors** (learned position embeddings). A convolution asks the same question everywhere and cannot know where it is.
+# **Position vectors** (learned position embeddings). A convolution applies the same filters everywhere and cannot know where it is.
 # To every word's embedding, Gehring et al. add a learned vector $p_t$ for its position: $g_t = e(w_t) + p_t$.
 #
 # > **Ask yourself.** The same three words occur at positions 2–4 and at positions 8–10. Does a convolution with kernel 3 give the
@@ -751,9 +752,9 @@ for name, logits in {"without positions": without, "with positions": with_positi
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Trained and translating.** In Gehring's translator, convolutions with zeros on both sides encode the source. A causal decoder
+# **A small translator.** In Gehring's translator, convolutions with zeros on both sides encode the *source*, the text to be translated. A causal decoder
 # reads the translation so far, and each of its layers attends to the source ([lecture 12](12_attention.ipynb)). The distribution of
-# the next word comes from the state of the *top* layer, $\mathrm{softmax}(h_t^L W_o + b_o)$. Here is a small translator of this
+# the next word comes from the state of the *top* layer, $\mathrm{softmax}(h_t^L W_o + b_o)$. We train a small translator of this
 # kind. It translates number words below a thousand into digits; 200 of the 999 numbers are held out.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
@@ -823,15 +824,15 @@ for n, digits in list(zip(held_out, translated, strict=True))[:4]:
     print(" ".join(spelled_out(n)), "→", digits)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# It translates 98<!--[[100 * sum(str(n) == w for n, w in zip(held_out, translated)) / len(held_out):.0f]]--> % of the held-out numbers correctly (one run, an easy task). This includes the zeros: "five hundred" has none, 500 has two.
+# It translates 98<!--[[100 * sum(str(n) == w for n, w in zip(held_out, translated)) / len(held_out):.0f]]--> % of the held-out numbers correctly (one run, an easy task). This includes the zeros: "five hundred" contains no word for zero, but 500 has two zeros.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. Who sees whom
 #
-# *Ivory* is a material and a *tower* is a building, but an *ivory tower* (in Chinese 象牙塔, elephant-tooth tower) is a life away from
+# *Ivory* is a material and a *tower* is a building, but an *ivory tower* (in Chinese 象牙塔, elephant-tooth tower) means a life away from
 # the world. The meaning of a word depends on its neighbours, so a network for text needs two kinds of step. **Composition** mixes positions: it decides which words can meet. **Abstraction**
-# turns each mixture into a new vector, as vision goes from pixels to textures, regions, objects and their relations. Each kind of
-# network takes its own path through these two.
+# turns each mixture into a new vector. (In the same way, vision goes from pixels to textures, regions, objects and their relations.) Each kind of
+# network combines these steps in its own order, as the picture shows.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 HTML(widgets.paths_svg())
@@ -946,7 +947,7 @@ show.predict(
 # </details>
 #
 # The architecture decides what a model *can* see. How strongly it sees a distant word before training also depends on the initial
-# weights: in the recurrent network the gradient of the first word is thousands of times smaller<!--[[? by_default[2] > 1000]]--> than that of the last with PyTorch's $U$, and at most 3<!--[[max(orthogonal):.0f]]--> times smaller with a random rotation. Training decides what the model *will* use;
+# weights. In the recurrent network with PyTorch's $U$, the gradient of the first word is more than a thousand times smaller<!--[[? by_default[2] > 1000]]--> than that of the last. With a random rotation, it is at most 3<!--[[max(orthogonal):.0f]]--> times smaller. Training decides what the model *will* use;
 # [lecture 7](07_vanishing_gradients.ipynb) follows the gradient through time.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -954,7 +955,7 @@ show.predict(
 #
 # All models use the same split and the same 5,000 words. The networks have 128 dimensions per word and see the training plays
 # once. Each was trained once, and nothing is tuned (`python -m lectures.recipes perplexity`). They also differ in other ways: the
-# convolution uses one table for embeddings and output (*tied*), the windows use two, with larger initial embeddings.
+# convolution uses one table for embeddings and output (*tied weights*), whereas the windows use two tables, with larger initial embeddings.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *5 minutes. Let the room order the five models before you show the table. Someone will want to rank the two close ones; ask how
@@ -1015,18 +1016,18 @@ show.predict(
 # - The averaged window has a perplexity of 96.0<!--[[rows["averaged, window 4"]:.1f]]-->. The 2-gram has 71.2<!--[[rows["2-gram, Kneser–Ney"]:.1f]]-->.
 # - How much does the last word matter? In the network of section 2 we replaced one word of each window by a random one. The
 #   perplexity on a test play, 52<!--[[unharmed:.0f]]-->, rises to 59<!--[[harmed[0]:.0f]]--> if we replace the first word and to 589<!--[[harmed[3]:.0f]]--> if we replace the last.
-# - The concatenated window (57.4<!--[[rows["concatenated, window 4"]:.1f]]-->) and the 5-gram (57.9<!--[[rows["5-gram, Kneser–Ney"]:.1f]]-->) are too close for single runs. The network of section 2, trained for
+# - The concatenated window (57.4<!--[[rows["concatenated, window 4"]:.1f]]-->) and the 5-gram (57.9<!--[[rows["5-gram, Kneser–Ney"]:.1f]]-->) are too close to be ranked by single runs. The network of section 2, trained for
 #   three<!--[[words(result["network"]["passes"])]]--> epochs instead of one, has 54.4<!--[[result["overall"]["feed-forward, window 4"]:.1f]]-->.
 # - The convolutions have 49.8<!--[[rows["convolutions, 9 words"]:.1f]]-->, but also more parameters: with two tables, like the window, they would have 1,613,192<!--[[untied:,]]-->, whereas the window has
 #   1,350,664<!--[[untied_window:,]]-->.
-# - Do the tied embeddings make the difference? We trained smaller networks of both kinds with equal first embeddings, each at its own best rate, with
+# - Do the tied embeddings make the difference? We trained smaller networks of both kinds with the same initial embeddings, each at the learning rate that suits it best, with
 #   five seeds (`python -m lectures.recipes tied`). With two tables in both, the convolutions are ahead by 0.111<!--[[tied["lower"]["untied"]["mean"]:.3f]]--> ± 0.006<!--[[tied["lower"]["untied"]["half"]:.3f]]--> nats per word; with one
 #   table in both, by 0.067<!--[[tied["lower"]["tied"]["mean"]:.3f]]--> ± 0.009<!--[[tied["lower"]["tied"]["half"]:.3f]]--><!--[[? all(of["mean"] > of["half"] for of in tied["lower"].values())]]-->. So the convolutions lead in either form; they also have more parameters.
 # </details>
 #
-# Of its four words the window of section 2 depends most on the last<!--[[? harmed[3] == max(harmed)]]-->, and an average does not say which word that is. That may be why the averaged
+# The network of section 2 depends most on the last of its four words<!--[[? harmed[3] == max(harmed)]]-->, and an average does not tell which word was the last. That may be why the averaged
 # window is worse; we did not test other reasons. The convolutions lead, but they differ from the
-# windows in more things: size, depth, shared weights, a larger receptive field, gates and residual connections. We did not test which of them made
+# windows in several ways: size, depth, shared weights, a larger receptive field, gates and residual connections. We did not test which of them made
 # the difference.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
@@ -1037,9 +1038,9 @@ from_tickets = "tickets she found that the printer was out of toner She went to 
 # tried to print her tickets, she found that the printer was out of toner. She went to the shop, bought some, put it in, and
 # finally printed her …* A window that reaches "tickets" is 24<!--[[len(from_tickets.split())]]--> words wide, not counting punctuation.
 #
-# What must a model know about *queen*? That it is used like *king*, which it can store in two vectors near each other. With such vectors a network predicts in contexts that it
-# has never seen, but only from the words inside its window. A recurrent network reads from left to right and carries along a
-# summary of what it has read.
+# What must a model know about *queen*? It must know that *queen* is used like *king*, and it can store this in two vectors near each other. With such vectors a network
+# predicts in contexts that it has never seen, but only from the words inside its window. A recurrent network reads from left to right and carries along a
+# summary of all the words that it has read.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself

@@ -55,7 +55,7 @@ def length_playground(
             reach=1.0,
             says=[f"{total:.3f} · {count}" for total, count in zip(sums, counts, strict=True)],
             title=f"total probability of each length, P(<eos>) = {p:.2f}",
-            note=f"up to {longest} words in total: {sum(sums):.3f}",
+            note=f"all sentences of up to {longest} words together: {sum(sums):.3f}",
         )
 
     return live(

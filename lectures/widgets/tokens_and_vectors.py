@@ -239,7 +239,7 @@ def analogies(tables: Mapping[str, Answer], questions: Sequence[str]) -> Live:
     def draw(table: str, question: str, own: str, leave_out: bool) -> str:
         words = (own.lower() if own.strip() else question).split()
         if len(words) not in (3, 4):
-            raise ValueError(f"type three words a, b and c, and optionally the answer that you expect; got {own!r}")
+            raise ValueError(f"type three words and, if you like, the answer that you expect; got {own!r}")
         a, b, c = words[:3]
         found = list(tables[table](a, b, c, leave_out))
         hoped = [i for i, (name, _) in enumerate(found) if name in words[3:]]
@@ -258,7 +258,7 @@ def analogies(tables: Mapping[str, Answer], questions: Sequence[str]) -> Live:
         table=choice(tables, "vectors"),
         question=question,
         own=own,
-        leave_out=tick("exclude a, b and c", True),
+        leave_out=tick("exclude the words of the question", True),
     )
 
 
