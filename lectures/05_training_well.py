@@ -155,7 +155,7 @@ show.predict(
 #   gradient helps its own example and raises the mean loss.
 # - The measured error follows the line of $1/\sqrt{B}$. This law has nothing to do with networks; it only requires that the
 #   examples are sampled independently. Neighbouring windows of a play are not independent, so shuffle the windows.
-# - As the network improves, the full gradient gets shorter<!--[[? full[1] < full[0]]]-->, and the error relative to it grows. For these biases, the error of 64 examples is
+# - As the network improves, the full gradient gets shorter<!--[[? full[1] < full[0]]]-->, and the error relative to it grows. For these biases, the error of minibatches of 64 is
 #   0.6<!--[[noise[0]:.1f]]--> times as long as the full gradient before training and 3.9<!--[[noise[1]:.1f]]--> times after 200 steps. (From this ratio, McCandlish
 #   et al. 2018 predict up to what size a larger minibatch pays off.)
 # </details>
@@ -380,8 +380,8 @@ show.predict(
 #
 # Adam gives every weight its own step size. **Muon** (Jordan et al. 2024) looks at a whole matrix. It takes momentum's step, whose
 # singular value decomposition is $U S V^\top$, and *orthogonalises* it. That is, Muon replaces the step by about $U V^\top$, so the singular
-# vectors stay, and all singular values become about 1. You need not compute the decomposition. Divide the step by its norm, call the
-# result $X$, and repeat this five times:
+# vectors stay, and all singular values become about 1. You need not compute the decomposition. Divide the step by its norm (the root of the
+# sum of its squared entries), call the result $X$, and repeat this five times:
 #
 # $$X \leftarrow a X + (b A + c A^2)\, X, \qquad A = X X^\top .$$
 #
@@ -1000,7 +1000,7 @@ show.predict(
 # | loss at step 0 | $\ln V$, or a little more | initial weights too large; wrong targets |
 # | overfit *one* minibatch | falls to nearly 0 | a bug in the model, the loss or the update; stop here and find it |
 # | gradient norm of every parameter | none is 0, none keeps growing | weights at 0; a part cut off from the graph; `zero_grad` forgotten |
-# | loss against the entropy of single tokens | soon falls below it | input and target do not belong together; the signal dies on its way; softmax twice |
+# | loss against the entropy of single tokens (the loss if you know only their frequencies) | soon falls below it | input and target do not belong together; the signal dies on its way; softmax twice |
 # | loss against the best known loss | not below it | the input contains the target; test text in the training text |
 # | rate times 3, rate divided by 3 | both worse | it was not the best rate |
 # | training and development loss | both fall | overfitting (section 6) |
