@@ -662,7 +662,7 @@ except RuntimeError as error:
     print("RuntimeError:", str(error).split(".")[0])
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# (`nlmcore.training.detach(state)` detaches a state. The message also proposes `retain_graph=True`, but that makes every update
+# (`nlmcore.training.detach(state)` detaches a state. PyTorch's message also proposes `retain_graph=True`, but that makes every update
 # slower than the previous one, because each backpropagates through the whole past again.)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -883,7 +883,7 @@ at_random = 100 * 2 * hits / (hits + false_alarms + persons["names"])
 # - If we shuffle the words of each speech, the F1 score of this network falls to 22.2<!--[[average(both_ways["f1_shuffled"]):.1f]]-->.
 # </details>
 #
-# **Where a word by itself says nothing, the words around it help to say what it is**<!--[[? min(f1_of["reads both ways"]) > max(at_random, max(f1_of["each word's commonest label"]), max(f1_of["every <unk> as well"]), max(both_ways["f1_shuffled"]))]]-->.
+# **Where a word by itself says nothing, as `<unk>` does, the words around it help to tell whether it is a name**<!--[[? min(f1_of["reads both ways"]) > max(at_random, max(f1_of["each word's commonest label"]), max(f1_of["every <unk> as well"]), max(both_ways["f1_shuffled"]))]]-->.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ### Classification: comedy or tragedy?

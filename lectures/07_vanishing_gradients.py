@@ -133,14 +133,14 @@ show.predict(
 # direction and only be scaled. Any other vector has a component in each direction, and in the long run the component that grows fastest wins.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The factors by which a matrix scales such directions have a name. Take a network without inputs and without a squashing function,
+# The factors by which a matrix scales such directions are its **eigenvalues**. Take a network without inputs and without a squashing function,
 # $h_t = h_{t-1} U$. Then
 #
 # $$h_t = h_0\, U^t \qquad \text{(the } t\text{-th power)},$$
 #
 # and the derivatives of $h_t$ with respect to $h_0$ are the entries of $U^t$.
 #
-# If $U$ has the **eigenvalue** $\lambda$ (there is a row vector $v \ne 0$ with $vU = \lambda v$; $\lambda$ may be complex), then $U^t$ has
+# If $U$ has the eigenvalue $\lambda$ (there is a row vector $v \ne 0$ with $vU = \lambda v$; $\lambda$ may be complex), then $U^t$ has
 # the eigenvalue $\lambda^t$. (The matrix on the right of the picture has the eigenvalues 1.15 and 0.7. The one in the middle has two
 # complex eigenvalues, both with $|\lambda| = 1$.) The largest $|\lambda|$ is the **spectral radius** $\rho$. In the long run the powers $U^t$ grow or shrink
 # like $\rho^t$. The **norm** $\|U\|$ is the largest **singular value** $s$, the most by which a *single* multiplication can stretch
@@ -204,7 +204,7 @@ show.predict(
 #
 # $$h_t = \tanh(x_t W + h_{t-1} U).$$
 #
-# The matrix of all derivatives $\partial h_{t,i} / \partial h_{t-1,j}$ is a step's **Jacobian** $J_t$. The derivative of
+# The matrix of all derivatives $\partial h_{t,i} / \partial h_{t-1,j}$ is the **Jacobian** $J_t$ of step $t$. The derivative of
 # $\tanh a$ is $1 - \tanh^2 a$, so row $i$ of $J_t$ is column $i$ of $U$ times $1 - h_{t,i}^2$, a factor between 0 and 1.
 # By the chain rule, over many steps:
 #
@@ -736,9 +736,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The loss starts at 4.35<!--[[wild[0]:.2f]]-->, about the loss of a blind guess, and at least one step throws it far above that<!--[[? max(wild) > 7]]-->. How far, and whether it recovers
+# - Without clipping, at a rate of 2, the loss starts at 4.35<!--[[wild[0]:.2f]]-->, about the loss of a blind guess, and at least one step throws it far above that<!--[[? max(wild) > 7]]-->. How far, and whether it recovers
 #   within the 60 steps, may differ on your machine. The gradient's norm before clipping jumps as well; in the runs clipped at 0.3 it never exceeds 3<!--[[? max(max(norms) for (limit, _), (_, norms) in runs.items() if limit == "0.3") < 3]]-->.
-# - Clipped at 0.3, the run at the same rate ends at about 3.35<!--[[? abs(end["0.3", 2.0] - 3.35) < 0.02]]-->; clipped at 1, it survives, but with jumps<!--[[? max(runs["1", 2.0][0][1:]) > runs["1", 2.0][0][0]]]-->.
+# - Clipped at 0.3, the run at a rate of 2 ends at about 3.35<!--[[? abs(end["0.3", 2.0] - 3.35) < 0.02]]-->; clipped at 1, it survives, but with jumps<!--[[? max(runs["1", 2.0][0][1:]) > runs["1", 2.0][0][0]]]-->.
 # - The best of the nine
 #   runs has a rate of 1 and $n_{\max} = 1$<!--[[? min(end, key=end.get) == ("1", 1.0)]]-->, and ends at about 3.3<!--[[? abs(end["1", 1.0] - 3.3) < 0.04]]-->.
 # - What about a smaller rate? At 0.5 nothing ever explodes<!--[[? max(runs["no clipping", 0.5][0]) == runs["no clipping", 0.5][0][0]]]-->, and without any clipping the loss ends at about 3.36<!--[[? abs(end["no clipping", 0.5] - 3.36) < 0.015]]-->.

@@ -67,7 +67,7 @@ torch.set_num_threads(1)  # for matrices as small as these one thread is fastest
 # $$h_t = g\, h_{t-1} + (1 - g)\, R_t.$$
 #
 # Each step multiplies the contribution of $h_0$ by $g$, so after $t$ steps a fraction $g^t$ of it is left. The number of steps after
-# which half of it is gone is its **half-life**. Such a unit is a **leaky unit**.
+# which half of it is gone is the **half-life**. A unit with such a fixed $g$ is a **leaky unit**.
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -109,7 +109,8 @@ show.predict(
 #
 # $$h_t = G_t \odot h_{t-1} + (1 - G_t) \odot R_t.$$
 #
-# (The superscripts say where a matrix leads: $W^{hR}$ leads from $h$ to $R$. In the other cells it is called $U$. The biases $B$ are subtracted.) The
+# (The superscripts say where a matrix leads: $W^{hR}$ leads from $h$ to $R$. In the other cells the matrix that reads the state is called $U$.
+# The biases $B$ are subtracted.) The
 # **candidate** $R_t$ is the value that the cell could write; a plain network would take it as its next state. The gate $G_t$ is a
 # vector, with a separate value for each unit. If the gate is near 1, the unit keeps its value; if it is near 0, the unit takes the
 # candidate.
@@ -485,8 +486,8 @@ show.predict(
 #
 # - Via the cell state only, $0.731^{20}$ = 0.002<!--[[sigmoid(1) ** 20:.3f]]--> of the gradient is left. With a bias of 4, $\sigma(4)$ = 0.982<!--[[sigmoid(4):.3f]]--> and 70<!--[[100 * sigmoid(4) ** 20:.0f]]--> % is left.
 # - The actual gates differ a little from $\sigma(b)$. Their product is within a factor of two of $\sigma(b)^{20}$ for biases of 0 and above<!--[[? all(0.5 < measured[b][1][20] / sigmoid(b) ** 20 < 2 for b in range(0, 7))]]-->.
-# - The measured gradient is larger than that product. With a bias of 1, 5<!--[[ratio[1]:.0f]]--> times as much arrives by all paths together as via the cell state only;
-#   with a bias of 0, 13<!--[[ratio[0]:.0f]]--> times as much. The rest comes through $h$, the gates and the candidate, on paths that
+# - The measured gradient is larger than that product. With a bias of 1, the gradient by all paths together is 5<!--[[ratio[1]:.0f]]--> times as large as that via the cell state only;
+#   with a bias of 0, it is 13<!--[[ratio[0]:.0f]]--> times as large. The rest comes through $h$, the gates and the candidate, on paths that
 #   pass through matrices, as in a plain network.
 # </details>
 #
@@ -808,7 +809,7 @@ widgets.live(draw_race, seed=show.choice([*range(5), "all five"], "seed", value=
 # **One thing at a time.** Now the gate that keeps the old state, $G$, $z$ or $f$, starts with a bias of 0, 1 or 3 in all three
 # cells. For each seed, a cell's other initial weights and its texts are the same at all three biases. Each cell runs with each bias at
 # the best of five learning rates, chosen by the first seed's accuracy on separate texts (`python -m lectures.recipes gate_bias`). The rate
-# has a warm-up and falls to 0 along a cosine, so the percentages are not those of the race.
+# has a warm-up and falls to 0 along a cosine, so the percentages differ from those of the race.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 by_bias = stored("gate_bias")
