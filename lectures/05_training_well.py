@@ -6,15 +6,16 @@
 #
 # <img src="figures/same_network.svg" width="860" alt="Test loss of one network after the same 1,000 steps under 11 settings, five seeds each: from 2.32 nats per character to 3.08. Guessing is 4.41.">
 #
-# *Each row is one optimiser at one rate, each dot one seed, each bar the 95 % interval of the seeds' mean. The network has 61,826<!--[[sum(p.numel() for p in network().parameters()):,]]-->
-# parameters and learns the next character of Shakespeare from the previous 16<!--[[train.shape[1] - 1]]-->.*
+# *Each row is one optimiser at one learning rate, each dot one random seed, each bar the 95 % confidence interval of the mean over the
+# seeds (section 7). The dashed line marks uniform guessing. The network has 61,826<!--[[sum(p.numel() for p in network().parameters()):,]]-->
+# parameters and learns to predict the next character of Shakespeare from the previous 16<!--[[train.shape[1] - 1]]-->.*
 #
 # The architecture is the same in every row. Where does the gap between the best row and the worst come from? Which rows belong to
 # which optimiser? Sections 2 and 3 answer both questions.
 #
 # **After this lecture you can**
 # - say what a minibatch's gradient estimates, and how its error falls as the minibatch grows;
-# - write SGD, momentum, Adam and AdamW in three lines each, and find their learning rates;
+# - write SGD, momentum, Adam and AdamW in three lines each, and find a good learning rate for each;
 # - choose initial weights so that a signal passes through 20 layers, and say what normalisation and residual connections do;
 # - recognise overfitting, and measure which remedy helps;
 # - say how many seeds a claim needs, and find out why a loss does not fall.
@@ -87,8 +88,8 @@ def loss_of(model, batch):
 #
 # $$L(w) = \frac{1}{N} \sum_{n=1}^{N} \ell_n(w), \qquad \nabla L = \frac{1}{N} \sum_{n=1}^{N} \nabla \ell_n .$$
 #
-# One exact gradient would cost a pass over the whole text. A **minibatch** is a random sample of $B$ windows, and its gradient is
-# the mean over this sample:
+# One exact gradient, the *full* gradient, would cost a pass over the whole text. A **minibatch** is a random sample of $B$ windows, and
+# its gradient is the mean over this sample:
 #
 # $$g = \frac{1}{B} \sum_{n \in \text{batch}} \nabla \ell_n, \qquad \mathbb{E}[g] = \nabla L, \qquad
 #   \text{error} = \sqrt{\mathbb{E}\,\|g - \nabla L\|^2}.$$
@@ -145,17 +146,18 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# The error is $s / \sqrt B$, where $s$ measures how much the gradients of single examples disagree. So each further example reduces the error less.
+# The error is $s / \sqrt B$, where $s$ measures how much the gradients of single examples disagree. So each further example reduces the
+# error by less than the previous one.
 #
 # <details><summary><b>What to notice</b></summary>
 #
 # - After these 200 steps the gradients of 44<!--[[100 * (gradients @ gradients.mean(0) < 0).double().mean():.0f]]--> % of the single examples point *backwards*: a small step of gradient descent with such a
 #   gradient helps its own example and raises the mean loss.
-# - The measured error lies on the line of $1/\sqrt{B}$. This law has nothing to do with networks; it only requires that the
-#   examples are sampled independently. Neighbouring windows of a play are not independent, so shuffle.
-# - As the network improves, the full gradient gets shorter<!--[[? full[1] < full[0]]]-->, and the relative error grows. For these biases, the error of 64 examples is
-#   0.6<!--[[noise[0]:.1f]]--> times the full gradient before training and 3.9<!--[[noise[1]:.1f]]--> times after 200 steps. (McCandlish et al. 2018 predict from this ratio
-#   how large a minibatch is worth using.)
+# - The measured error follows the line of $1/\sqrt{B}$. This law has nothing to do with networks; it only requires that the
+#   examples are sampled independently. Neighbouring windows of a play are not independent, so shuffle the windows.
+# - As the network improves, the full gradient gets shorter<!--[[? full[1] < full[0]]]-->, and the error relative to it grows. For these biases, the error of minibatches of 64 is
+#   0.6<!--[[noise[0]:.1f]]--> times as long as the full gradient before training and 3.9<!--[[noise[1]:.1f]]--> times after 200 steps. (From this ratio, McCandlish
+#   et al. 2018 predict up to what size a larger minibatch pays off.)
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -164,7 +166,7 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Should we take many small minibatches or few large ones? We trained with three sizes on the same number of examples, with five seeds
-# each. For each size we chose the learning rate on the development plays, from a grid whose ends are worse than its best
+# each. For each size we chose the learning rate that is best on the development plays. A lower and a higher rate were both worse
 # (`python -m lectures.recipes minibatches`).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -207,8 +209,8 @@ compared(by_size, 2.4, 2.75, "Test loss by size of the minibatch")
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - With minibatches of 1,024 the same examples make only a 64th of the steps, and the loss ends 0.18<!--[[paired(large, small)[0]:.2f]]--> ± 0.03<!--[[paired(large, small)[1]:.2f]]--> nats higher than with 16<!--[[? paired(large, small)[0] > paired(large, small)[1]]]-->.
-# - With 128 it ends 0.018<!--[[paired(middle, small)[0]:.3f]]--> ± 0.016<!--[[paired(middle, small)[1]:.3f]]--> nats higher than with 16, and takes an eighth of the steps. The intervals in the picture overlap;
+# - With minibatches of 1,024 the same number of examples allows only a 64th as many steps as with 16, and the loss ends 0.18<!--[[paired(large, small)[0]:.2f]]--> ± 0.03<!--[[paired(large, small)[1]:.2f]]--> nats higher<!--[[? paired(large, small)[0] > paired(large, small)[1]]]-->.
+# - With minibatches of 128 training takes an eighth of the steps, and the loss ends 0.018<!--[[paired(middle, small)[0]:.3f]]--> ± 0.016<!--[[paired(middle, small)[1]:.3f]]--> nats higher than with 16. The intervals in the picture overlap;
 #   compared *seed by seed*, the difference is just visible (section 7).
 # </details>
 #
@@ -229,9 +231,10 @@ compared(by_size, 2.4, 2.75, "Test loss by size of the minibatch")
 # | **Adam** (Kingma & Ba 2015) | $m \leftarrow \beta_1 m + (1 - \beta_1)\, g_t, \quad v \leftarrow \beta_2 v + (1 - \beta_2)\, g_t^2$ | $w \leftarrow w - \eta\, \hat m / (\sqrt{\hat v} + \varepsilon)$ |
 # | **AdamW** (Loshchilov & Hutter 2019) | the same | first $w \leftarrow (1 - \eta \lambda)\, w$, then Adam's step |
 #
-# A hat means division by $1 - \beta_1^t$ or $1 - \beta_2^t$; it corrects the averages, which start at 0 and are therefore too small at
-# first. Squares, roots and quotients are taken entry by entry: **every parameter gets its own step size.** $\lambda$ is explained in
-# section 6.
+# The constants $\beta$, $\beta_1$ and $\beta_2$ are a little below 1 and say how much of a memory is kept from one step to the next. The
+# tiny constant $\varepsilon$ prevents a division by 0. (The code below has the usual values.) A hat means division by $1 - \beta_1^t$ or
+# $1 - \beta_2^t$; it corrects Adam's averages, which start at 0 and are therefore too small at first. Adam takes squares, roots and
+# quotients entry by entry, so **every parameter gets its own step size.** Section 6 explains $\lambda$.
 
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
@@ -290,8 +293,8 @@ show.predict(
     "A weight's first gradient is 0.001, and the learning rate is 0.05. How long is *Adam's* first step?",
     choices={"0.00005": 5e-5, "0.001": 1e-3, "0.05": 0.05, "50": 50},
     answer=first_steps[0.001],
-    why="Adam keeps only the sign of the first gradient: $\\hat m = g$ and $\\sqrt{\\hat v} = |g|$. Its rate is the length of the first "
-    "step, *per weight*; SGD's rate is not a length.",
+    why="Adam keeps only the sign of the first gradient, because $\\hat m = g$ and $\\sqrt{\\hat v} = |g|$. So Adam's rate is the length of "
+    "each weight's first step, whereas SGD multiplies its rate by the gradient.",
     reveals=steps_taken,
 )
 
@@ -303,9 +306,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### One surface
 #
-# Take a valley, $\tfrac12 (u^2 / \kappa + v^2)$, that is $\kappa$ times flatter along its floor ($u$) than across it ($v$). Across the
-# valley SGD diverges at rates above 2; along the floor it would need a rate $\kappa$ times as large. One rate cannot suit both. *SGD and
-# momentum share one rate slider, Adam and AdamW the other.*
+# Take a valley with the loss $\tfrac12 (u^2 / \kappa + v^2)$. It is $\kappa$ times flatter along its floor (coordinate $u$) than across it
+# (coordinate $v$). Across the valley SGD diverges at rates above 2. To progress as fast along the floor, it would need a rate $\kappa$ times
+# as large, so no single rate suits both directions. *SGD and momentum share one rate slider, Adam and AdamW the other.*
 #
 # > **Ask yourself.** You rotate the valley by 45°, and the starting point with it. Which optimisers' loss curves change?
 
@@ -366,21 +369,24 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Seed by seed, Adam ends 0.096<!--[[-paired(raced["Adam"], raced["SGD"])[0]:.3f]]--> ± 0.009<!--[[paired(raced["Adam"], raced["SGD"])[1]:.3f]]--> nats below SGD<!--[[? -paired(raced["Adam"], raced["SGD"])[0] > paired(raced["Adam"], raced["SGD"])[1]]]-->.
-# - Two effects that textbooks describe do not appear here: momentum minus SGD is +0.017<!--[[paired(raced["momentum"], raced["SGD"])[0]:+.3f]]--> ± 0.024<!--[[paired(raced["momentum"], raced["SGD"])[1]:.3f]]--> nats, AdamW minus Adam −0.001<!--[[paired(raced["AdamW"], raced["Adam"])[0]:+.3f]]--> ± 0.005<!--[[paired(raced["AdamW"], raced["Adam"])[1]:.3f]]-->.
-#   Differences smaller than these intervals would not show.
-# - We did not test whether AdamW's decay would help in a longer training; this race uses 64,000<!--[[race["steps"] * 64:,]]--> of 4.3<!--[[sum(map(len, shakespeare.texts("train"))) / 1e6:.1f]]--> million windows.
+# - Two advantages that textbooks describe do not appear here, momentum's over SGD and AdamW's over Adam. Momentum's loss minus SGD's is +0.017<!--[[paired(raced["momentum"], raced["SGD"])[0]:+.3f]]--> ± 0.024<!--[[paired(raced["momentum"], raced["SGD"])[1]:.3f]]--> nats,
+#   AdamW's minus Adam's −0.001<!--[[paired(raced["AdamW"], raced["Adam"])[0]:+.3f]]--> ± 0.005<!--[[paired(raced["AdamW"], raced["Adam"])[1]:.3f]]-->. Differences smaller than these intervals would not show.
+# - We did not test whether the decay of AdamW would help in longer training; this race uses 64,000<!--[[race["steps"] * 64:,]]--> of the 4.3<!--[[sum(map(len, shakespeare.texts("train"))) / 1e6:.1f]]--> million windows of all
+#   training plays.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### A step for a whole matrix
 #
-# Adam gives every weight its own step size. **Muon** (Jordan et al. 2024) looks at a whole matrix. It takes momentum's step, whose singular value decomposition is $U S V^\top$, and
-# replaces it by about $U V^\top$: the singular vectors stay, and all singular values become about 1. The decomposition need not be computed. Divide the step by its
-# norm, and then repeat this five times:
+# Adam gives every weight its own step size. **Muon** (Jordan et al. 2024) looks at a whole matrix. It takes momentum's step, whose
+# singular value decomposition is $U S V^\top$, and *orthogonalises* it. That is, Muon replaces the step by about $U V^\top$, so the singular
+# vectors stay, and all singular values become about 1. You need not compute the decomposition. Divide the step by its norm (the root of the
+# sum of its squared entries), call the result $X$, and repeat this five times:
 #
 # $$X \leftarrow a X + (b A + c A^2)\, X, \qquad A = X X^\top .$$
 #
-# Each time, every singular value $s$ becomes $a s + b s^3 + c s^5$, and $U$ and $V$ do not change.
+# Each time, every singular value $s$ becomes $a s + b s^3 + c s^5$, and $U$ and $V$ do not change. (The code has the constants $a$, $b$
+# and $c$.)
 
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
@@ -398,18 +404,19 @@ for name, matrix in {"step": stretched, "Muon's": orthogonalise(stretched)}.item
     print(f"{name:7} singular values", torch.linalg.svdvals(matrix).numpy().round(2))
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# > **Ask yourself.** Muon suits the matrices between layers. Why not the embedding?
+# > **Ask yourself.** Muon suits the matrices between layers. Why does it not suit the embedding?
 #
 # <details><summary><b>Answer</b></summary>
 #
-# The rows of a table do not act on one vector together, as those of a matrix do. Embeddings, the output matrix
-# and biases usually keep Adam's step (Jordan et al. 2024). We did not test other choices.
+# The embedding is a table from which each character looks up one row. Its rows do not act together on one vector, as those of a layer's
+# matrix do. Embeddings, the output matrix and biases usually keep Adam's step (Jordan et al. 2024). We did not test other choices.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# We compare Muon with Adam on this network, now with three<!--[[words(muon["depth"])]]--> hidden layers, for 500<!--[[muon["steps"]]]--> steps, with a rate that falls as in section 3 and five paired seeds.
-# In Muon's row, embeddings, biases and the output matrix keep Adam and its best rate. As a control, *equal length*
-# rescales momentum's step to the length of Muon's, without orthogonalising it. Each row is at its own best rate, with a worse one on either side (`python -m lectures.recipes muon`).
+# We compare Muon with Adam on this network, now with three<!--[[words(muon["depth"])]]--> hidden layers, for 500<!--[[muon["steps"]]]--> steps. The learning rate falls as in section 3, and all
+# rows share the same five seeds. In Muon's row, embeddings, biases and the output matrix keep Adam and its best rate. As a control, *equal
+# length* rescales momentum's step to the length of Muon's, without orthogonalising it. Each row is at its own best rate, with a worse one on
+# either side (`python -m lectures.recipes muon`).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 muon = stored("muon")
@@ -427,11 +434,11 @@ compared(
 #
 # - After equally many steps, Muon ends 0.057<!--[[paired(by_muon["Adam"], by_muon["Muon"])[0]:.3f]]--> ± 0.019<!--[[paired(by_muon["Adam"], by_muon["Muon"])[1]:.3f]]--> nats below Adam<!--[[? paired(by_muon["Adam"], by_muon["Muon"])[0] > paired(by_muon["Adam"], by_muon["Muon"])[1]]]-->.
 # - *Is it the orthogonalisation?* Steps of equal length without it end 0.072<!--[[paired(by_muon["equal length"], by_muon["Muon"])[0]:.3f]]--> ± 0.010<!--[[paired(by_muon["equal length"], by_muon["Muon"])[1]:.3f]]--> nats above Muon<!--[[? paired(by_muon["equal length"], by_muon["Muon"])[0] > paired(by_muon["equal length"], by_muon["Muon"])[1]]]-->.
-# - *What does it cost?* With 64 examples a step of Muon takes 4<!--[[sum(muon["rows"]["Muon"]["seconds"].values()) / sum(muon["rows"]["Adam"]["seconds"].values()):.0f]]--> times as long as one of Adam, gradient included. Its products of matrices do not depend on the minibatch, so they take a smaller fraction of the time with larger ones.
-# - *And after equal time?* In about that time Adam takes 4<!--[[muon["rows"]["Adam, longer"]["steps"] / muon["rows"]["Muon"]["steps"]:.0f]]--> times as many steps (*Adam, longer*), and ends 0.252<!--[[paired(by_muon["Muon"], by_muon["Adam, longer"])[0]:.3f]]--> ± 0.022<!--[[paired(by_muon["Muon"], by_muon["Adam, longer"])[1]:.3f]]--> nats *below* Muon<!--[[? paired(by_muon["Muon"], by_muon["Adam, longer"])[0] > paired(by_muon["Muon"], by_muon["Adam, longer"])[1]]]-->.
+# - *What does it cost?* With 64 examples a step of Muon takes 4<!--[[sum(muon["rows"]["Muon"]["seconds"].values()) / sum(muon["rows"]["Adam"]["seconds"].values()):.0f]]--> times as long as one of Adam, gradient included. The cost of Muon's matrix products does not depend on the size of the minibatch, so with larger minibatches they take a smaller fraction of the time.
+# - *And after equal time?* In about the same time Adam takes 4<!--[[muon["rows"]["Adam, longer"]["steps"] / muon["rows"]["Muon"]["steps"]:.0f]]--> times as many steps (*Adam, longer*), and ends 0.252<!--[[paired(by_muon["Muon"], by_muon["Adam, longer"])[0]:.3f]]--> ± 0.022<!--[[paired(by_muon["Muon"], by_muon["Adam, longer"])[1]:.3f]]--> nats *below* Muon<!--[[? paired(by_muon["Muon"], by_muon["Adam, longer"])[0] > paired(by_muon["Muon"], by_muon["Adam, longer"])[1]]]-->.
 # </details>
 #
-# **After equally many steps of this small network Muon leads, and the orthogonalisation makes the difference. After equal time, with minibatches of 64, Adam leads. "Better per step" is half of a comparison.**
+# **On this small network Muon leads after equally many steps, and the orthogonalisation makes the difference. After equal time, with minibatches of 64, Adam leads. "Better per step" is only half of a comparison.**
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. The learning rate
@@ -453,9 +460,9 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# In this race the learning rate matters more than the optimiser: a rate ten times too small costs Adam 0.35<!--[[paired(slow["test"], raced["Adam"])[0]:.2f]]--> nats, whereas SGD
+# In this race the learning rate matters more than the optimiser: a rate ten times too small costs Adam 0.35<!--[[paired(slow["test"], raced["Adam"])[0]:.2f]]--> nats, whereas using SGD
 # instead of Adam costs 0.10<!--[[paired(raced["SGD"], raced["Adam"])[0]:.2f]]-->. At the small rate the loss is still falling when the 1,000 steps end<!--[[? all(seed[-1] < seed[-2] for seed in slow["curve"]["dev"])]]-->; at a rate of 10 SGD diverges<!--[[? None in race["by"]["SGD"]["rates"]["10"]["test"]]]-->.
-# Start a sweep with factors of three, and widen the grid until both of its ends are worse than its best.
+# Start a sweep with factors of three, and widen the grid until the best rate has a worse one on either side.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Let somebody choose an optimiser and move its rate from small to large; before each move, ask what the five curves will do.
@@ -464,9 +471,10 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### Warm-up and cosine
 #
-# The idea of a **warm-up** is to begin with small steps, while Adam's averages contain few gradients. The idea of a decay is to end with
-# small steps, because at a constant rate the noise of the minibatches keeps the weights jumping. The usual **schedule** of language models rises linearly for $T_w$ steps
-# and then falls along half a cosine. This is a **cosine schedule** (Loshchilov & Hutter 2017; warm-up as in Goyal et al. 2017):
+# A **schedule** makes the learning rate a function of the step. The idea of a **warm-up** is to begin with small steps, while Adam's
+# averages contain few gradients. The idea of letting the rate fall later is to end with small steps, because at a constant rate the noise of
+# the minibatches keeps the weights jumping. The usual schedule of language models rises linearly for $T_w$ steps and then falls along half a
+# cosine wave. It is called a **cosine schedule** (Loshchilov & Hutter 2017; warm-up as in Goyal et al. 2017):
 #
 # $$\eta_t = \eta \cdot \begin{cases} t / T_w & t < T_w \\[2pt]
 #   f + (1 - f)\,\tfrac12 \left(1 + \cos \pi \frac{t - T_w}{T - T_w}\right) & t \ge T_w \end{cases}$$
@@ -517,16 +525,17 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. The first weights
 #
-# Before the first step the weights are random. How large should they be? Let $h$ have $n$ entries, and let the entries of
-# $W$ be independent, with mean 0 and variance $s_w^2$. Then every entry of $h W$ is a sum of $n$ terms:
+# Before the first step the weights are random. How large should they be? Let $h$, the input of a layer, have $n$ entries, and let the
+# entries of its matrix $W$ be independent, with mean 0 and variance $s_w^2$. Then every entry of $h W$ is a sum of $n$ terms:
 #
 # $$\operatorname{var}(hW) = n\, s_w^2 \; \overline{h^2},$$
 #
-# where $\overline{h^2}$ is the mean of the squared entries of $h$. *Every layer* multiplies the size of the signal by
-# $\sqrt{n}\,s_w$, the **gain**. Twenty layers with a gain of 0.5 leave a millionth<!--[[? round(1e6 * 0.5 ** 20, 1) == 1]]--> of the signal. So keep the gain at 1: $s_w^2 = 1/n$.
-# **Glorot** & Bengio (2010) want the same for the gradient, which runs through $W^\top$, and compromise on
-# $2 / (n_{\text{in}} + n_{\text{out}})$. **He** et al. (2015) note that ReLU sets half of the entries to 0, which halves
-# $\overline{h^2}$, and take $2/n$.
+# where $\overline{h^2}$ is the mean of the squared entries of $h$. The root of this mean is the *size* of the signal that passes through
+# the layers. Without activation functions, *every layer* multiplies this size by $\sqrt{n}\,s_w$, the **gain**. Twenty layers with a gain
+# of 0.5 leave a millionth<!--[[? round(1e6 * 0.5 ** 20, 1) == 1]]--> of the signal. So keep the gain at 1: $s_w^2 = 1/n$.
+# **Glorot** & Bengio (2010) want the same for the gradient, which runs through $W^\top$. For a layer with $n_{\text{in}}$ inputs and
+# $n_{\text{out}}$ outputs they compromise on a variance of $2 / (n_{\text{in}} + n_{\text{out}})$. **He** et al. (2015) note that ReLU
+# sets half of the entries to 0, which halves $\overline{h^2}$, and take a variance of $2/n$.
 
 # %% slideshow={"slide_type": "fragment"}
 ACTIVATIONS = {"ReLU": torch.relu, "tanh": torch.tanh, "none": lambda h: h}
@@ -555,7 +564,7 @@ def left(gain, activation="ReLU", norm=False):
 
 after_small = signal(0.01 * 128**0.5, "ReLU", False)[0][-1]
 show.predict(
-    "Take layers of 128 units with ReLU, whose weights start with a standard deviation of 0.01, as AlexNet's did (Krizhevsky et al. 2012). "
+    "Take layers of 128 units with ReLU. Their weights start with a standard deviation of 0.01, as did those of AlexNet, a network for images (Krizhevsky et al. 2012). "
     "What is left of a signal of size 1 after 20 layers?",
     choices={"about 10⁻²": 1e-2, "about 10⁻⁶": 1e-6, "about 10⁻²²": 1e-22, "exactly 0": 1e-60},
     answer=after_small,
@@ -575,8 +584,8 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Does the initialisation matter for training? We trained 20 layers of 64 units with ReLU from four initialisations, for 1,000<!--[[deep["steps"]:,]]--> steps
-# and with five seeds each. Each row has its own learning rate: on development plays, a lower and a higher rate were both worse
-# (`python -m lectures.recipes deep_networks`).
+# and with five seeds each. Each row of the picture is at its own best learning rate: on development plays, a lower and a higher rate were
+# both worse. The row "0.01" has weights with a standard deviation of 0.01 (`python -m lectures.recipes deep_networks`).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 deep = stored("deep_networks")
@@ -613,8 +622,8 @@ compared(initialised, 2.5, 3.5, "Test loss of 20 layers by initialisation")
 #   0.07<!--[[over_pytorch[0]:.2f]]--> ± 0.04<!--[[over_pytorch[1]:.2f]]-->.
 # </details>
 #
-# In this stack weights of 0.01, which let the signal vanish, fail, but PyTorch's default does almost as well as He's rule. We do not know where
-# the limit lies. And a signal that survives is not enough: even with He's rule the twenty layers end at 2.90<!--[[ends_at["He"][0]:.2f]]-->, whereas the network of section 2, with
+# In this stack weights of 0.01 let the signal vanish, and training fails. PyTorch's default, which also shrinks the signal, does almost as well as He's
+# rule. We do not know how small the weights may be before training fails. And a signal that survives is not enough: even with He's rule the twenty layers end at 2.90<!--[[ends_at["He"][0]:.2f]]-->, whereas the network of section 2, with
 # one hidden layer, ends at 2.32<!--[[means["Adam"]:.2f]]--> after as many steps<!--[[? deep["steps"] == race["steps"]]]-->.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -626,7 +635,7 @@ compared(initialised, 2.5, 3.5, "Test loss of 20 layers by initialisation")
 # ## 5. Normalisation
 #
 # Section 4 chose weights that keep the size of the signal on average. **Normalisation** enforces this size: subtract a mean, divide by a
-# standard deviation, and let the network learn a gain and a shift (which start at 1 and 0, and are left out here).
+# standard deviation, and let the network learn a scale and a shift (they start at 1 and 0; we leave them out here).
 #
 # $$\hat h = \frac{h - \text{mean}(h)}{\sqrt{\text{var}(h) + \varepsilon}}$$
 #
@@ -659,14 +668,15 @@ for name, over in {"BatchNorm": 0, "LayerNorm": 1}.items():
 # <details><summary><b>What to notice</b></summary>
 #
 # With BatchNorm, an example's output depends on the other examples of its minibatch. At inference an example may come alone, so
-# running averages replace the minibatch's mean and variance. In a language model, a mean over positions would also carry the future
-# into the past. Most language models use LayerNorm, or RMSNorm (Zhang & Sennrich 2019), which does not even subtract the mean.
+# running averages replace the minibatch's mean and variance. In a language model, a mean over the positions of a text would also let
+# a position see later tokens, which it should predict. Most language models use LayerNorm, or RMSNorm (Zhang & Sennrich 2019), which does
+# not even subtract the mean.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# We put a normalisation before every ReLU of the twenty layers. And we try a second idea (He et al. 2016): each layer *adds* to its
-# input, $h + \mathrm{ReLU}(\mathrm{norm}(h))\,W$. This is a *residual connection* ([lecture 6](06_recurrent_networks.ipynb)). The layers and
-# parameters are the same; only the sum is new.
+# We put a normalisation before every ReLU of the twenty layers. And we try a second idea (He et al. 2016): each layer *adds* its result
+# to its input, $h + \mathrm{ReLU}(\mathrm{norm}(h))\,W$. This is a *residual connection* ([lecture 6](06_recurrent_networks.ipynb)). The
+# layers and parameters are the same; only the sum is new. Without it, we call the network a *plain* stack.
 #
 # > **Ask yourself.** Which of the three helps most: LayerNorm, BatchNorm, or LayerNorm with residual connections?
 
@@ -693,15 +703,15 @@ compared(everything, 2.0, 3.5, "Test loss of 20 layers by initialisation and nor
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - In this plain stack LayerNorm hurts, and for BatchNorm five seeds show no difference<!--[[? abs(batch_norm[0]) < batch_norm[1]]]-->. From He's weights, LayerNorm ends 0.30<!--[[layer_norm[0]:.2f]]--> ± 0.09<!--[[layer_norm[1]:.2f]]--> nats *above* the network without it<!--[[? layer_norm[0] > layer_norm[1]]]-->, and BatchNorm
-#   0.06<!--[[batch_norm[0]:.2f]]--> ± 0.13<!--[[batch_norm[1]:.2f]]-->. From weights of 0.01 LayerNorm learns nothing beyond the frequencies<!--[[? ends_of["0.01, LayerNorm"][0] > by_frequency]]-->. We do not know why.
+# - In this plain stack LayerNorm hurts, and for BatchNorm five seeds show no difference<!--[[? abs(batch_norm[0]) < batch_norm[1]]]-->. From He's weights, LayerNorm ends 0.30<!--[[layer_norm[0]:.2f]]--> ± 0.09<!--[[layer_norm[1]:.2f]]--> nats *above* the network without normalisation<!--[[? layer_norm[0] > layer_norm[1]]]-->, and BatchNorm
+#   0.06<!--[[batch_norm[0]:.2f]]--> ± 0.13<!--[[batch_norm[1]:.2f]]-->. From weights of 0.01, the network with LayerNorm learns nothing beyond the frequencies of the characters<!--[[? ends_of["0.01, LayerNorm"][0] > by_frequency]]-->. We do not know why.
 # - With LayerNorm *and* residual connections the same layers learn. (We did not run residual connections alone.) They end 0.54<!--[[he_gain[0]:.2f]]--> ± 0.05<!--[[he_gain[1]:.2f]]--> nats below the plain stack if both start from He's weights, and 0.95<!--[[small_gain[0]:.2f]]--> ± 0.04<!--[[small_gain[1]:.2f]]--> nats below it if both start from weights of 0.01.
-# - The two initialisations then hardly differ: by 0.01<!--[[abs(with_skips[0]):.2f]]--> ± 0.01<!--[[with_skips[1]:.2f]]--> nats<!--[[? abs(with_skips[0]) < with_skips[1]]]-->.
+# - With LayerNorm and residual connections, the losses from these two initialisations hardly differ: by 0.01<!--[[abs(with_skips[0]):.2f]]--> ± 0.01<!--[[with_skips[1]:.2f]]--> nats<!--[[? abs(with_skips[0]) < with_skips[1]]]-->.
 # </details>
 #
-# A residual connection gives signal and gradient a path that passes through no weights, whatever their initial values. In 1,000<!--[[deep["steps"]:,]]--> steps nothing
-# else that we tried on twenty layers comes near residual connections with LayerNorm<!--[[? max(ends_of[row][0] for row in everything if "residual" in row) < min(ends_of[row][0] for row in everything if "residual" not in row) - 0.4]]-->. Keeping the *size* of a signal is not enough to train a deep stack; in
-# Transformers, normalisation and residual connections come together ([lecture 15](15_transformer_language_model.ipynb)).
+# A residual connection gives signal and gradient a path that bypasses the weights, so the initial weights cannot block it. In 1,000<!--[[deep["steps"]:,]]--> steps nothing
+# else that we tried on twenty layers comes near residual connections with LayerNorm<!--[[? max(ends_of[row][0] for row in everything if "residual" in row) < min(ends_of[row][0] for row in everything if "residual" not in row) - 0.4]]-->. So here, keeping the *size* of a signal was not enough to train a deep
+# stack. Transformers have both normalisation and residual connections ([lecture 15](15_transformer_language_model.ipynb)).
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Ask why anybody still needs He's formula. Not every matrix is followed by a normalisation; think of residual networks,
@@ -711,8 +721,8 @@ compared(everything, 2.0, 3.5, "Test loss of 20 layers by initialisation and nor
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. Overfitting, on purpose
 #
-# So far most examples were new. **Overfitting** means that the loss falls on the training text while it rises on new text. To see
-# it, we give the network 5,000 characters, two pages, and let it read them about nineteen<!--[[? round(1500 * 64 / len(two_pages)) == 19]]--> times. One curve is the **training
+# So far our networks saw most examples for the first time. **Overfitting** means that the loss falls on the training text while it rises
+# on new text. To see it, we give the network 5,000 characters, two pages, and let it read them about nineteen<!--[[? round(1500 * 64 / len(two_pages)) == 19]]--> times. One curve is the **training
 # loss**, the other is the **development loss**, measured on a play that the network never trains on.
 
 # %% slideshow={"slide_type": "fragment"}
@@ -762,12 +772,12 @@ HTML(learned)
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### Five remedies
 #
-# - **More data.** If no window is repeated, memorising one does not pay.
+# - **More data.** If no window is repeated, the network gains nothing by memorising one.
 # - **Early stopping.** Keep the weights of the step at which the development loss was lowest.
 # - **Weight decay.** Multiply every weight by $1 - \eta\lambda$ before each step (AdamW, section 2). In SGD that is the same as adding
 #   $\tfrac{\lambda}{2}\|w\|^2$ to the loss; in Adam it is not, because Adam would divide the added gradient by $\sqrt{\hat v}$.
 # - **Dropout** (Srivastava et al. 2014). In training, set each unit to 0 with probability $r$ and divide the others by $1 - r$;
-#   at inference, do nothing.
+#   at inference, leave all units unchanged.
 # - **A smaller network.**
 
 
@@ -808,7 +818,7 @@ show.predict(
     "You have only two pages. Which single remedy ends at the lowest test loss? (We chose the strength of each on the development plays.)",
     choices=["weight decay", "dropout", "fewer units", "early stopping"],
     answer=min(without_data, key=without_data.get),
-    why="Only early stopping was measured before the last step. The second picture shows each remedy at every step.",
+    why="Early stopping is measured at its best step, every other remedy at the last step. The first picture also shows the others stopped early; the second shows each remedy at every step.",
     reveals=lambda: [
         compared(outcomes, 2.2, 6.4, "Test loss by remedy"),
         widgets.remedies_explorer(over),
@@ -820,11 +830,11 @@ show.predict(
 #
 # - At the last step the strongest decay that we tried has a loss of 2.79<!--[[mean_interval(outcomes["weight decay 1"])[0]:.2f]]-->, the network without a remedy 6.20<!--[[mean_interval(outcomes["nothing"])[0]:.2f]]-->. Dropout (4.15<!--[[mean_interval(outcomes["dropout 0.5"])[0]:.2f]]-->) and a
 #   smaller network overfit as well, only more slowly.
-# - Remedies can be combined. Stopped at its best step, dropout has 2.99<!--[[mean_interval(outcomes["dropout 0.5, stopped early"])[0]:.2f]]-->; seed by seed, that is 0.12<!--[[-paired(outcomes["dropout 0.5, stopped early"], outcomes["early stopping"])[0]:.2f]]--> ± 0.02<!--[[paired(outcomes["dropout 0.5, stopped early"], outcomes["early stopping"])[1]:.2f]]--> less than early stopping alone.
+# - Remedies can be combined. Stopped at its best step, dropout reaches 2.99<!--[[mean_interval(outcomes["dropout 0.5, stopped early"])[0]:.2f]]-->; seed by seed, that is 0.12<!--[[-paired(outcomes["dropout 0.5, stopped early"], outcomes["early stopping"])[0]:.2f]]--> ± 0.02<!--[[paired(outcomes["dropout 0.5, stopped early"], outcomes["early stopping"])[1]:.2f]]--> less than early stopping alone.
 # - The strongest decay and the strongest dropout that we tried were the best, so stronger ones may be better still.
 # </details>
 #
-# On two pages, weight decay and stopping help a great deal, but nothing that we tried helps as much as 32 times the text, which ends at 2.43<!--[[mean_interval(outcomes["more data 32 times"])[0]:.2f]]-->
+# On two pages, weight decay and early stopping help a great deal, but nothing that we tried helps as much as 32 times the text, which ends at 2.43<!--[[mean_interval(outcomes["more data 32 times"])[0]:.2f]]-->
 # (`python -m lectures.recipes overfitting`, five seeds each).
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -835,12 +845,13 @@ show.predict(
 # ## 7. How many seeds?
 #
 # Train the same network twice with different seeds, and you get two losses. So if you run two *methods* once each, you cannot tell a
-# difference between the methods from a difference between the seeds. Train each method with $n$ seeds, and report the mean and its
-# **confidence interval** (Neyman 1937), with Student's $t$ (1908):
+# difference between the methods from a difference between the seeds. Train each method with $n$ seeds, and report the mean of their losses
+# $x_i$ with its **confidence interval** (Neyman 1937):
 #
-# $$\bar x \pm t_{n-1}\, \frac{s}{\sqrt n}, \qquad s^2 = \frac{1}{n - 1} \sum_i (x_i - \bar x)^2,$$
+# $$\bar x \pm t_{n-1}\, \frac{s}{\sqrt n}, \qquad s^2 = \frac{1}{n - 1} \sum_i (x_i - \bar x)^2.$$
 #
-# with $t$ = 12.7<!--[[T[0]:.1f]]--> for two seeds, 4.3<!--[[T[1]:.1f]]--> for three and 2.8<!--[[T[3]:.1f]]--> for five. One seed has no interval. Draw bands, not lines.
+# Here $s$ is the spread between seeds, and $t_{n-1}$ is Student's factor (1908). For an interval of 95 % it is
+# $t$ = 12.7<!--[[T[0]:.1f]]--> for two seeds, 4.3<!--[[T[1]:.1f]]--> for three and 2.8<!--[[T[3]:.1f]]--> for five. One seed has no interval. In a picture, draw the interval as a band around the mean.
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -864,8 +875,9 @@ for name, values in {"16 at a time": small, "128 at a time": middle}.items():
 print("128 minus 16, seed by seed: {:+.3f} ± {:.3f}".format(*paired(middle, small)))
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **Compare seed by seed.** The two intervals of section 1 overlap, and yet there is a difference: overlap proves nothing (Schenker &
-# Gentleman 2001). From seed to seed the losses of both sizes rise and fall together; their correlation is 0.85<!--[[torch.corrcoef(torch.tensor([small, middle]))[0, 1]:.2f]]-->. If both methods get the same seeds, and so the same
+# **Compare seed by seed.** In section 1 the intervals of minibatches of 16 and 128 overlap, and yet there is a difference. Overlapping
+# intervals do not prove that two methods are equally good (Schenker & Gentleman 2001). From seed to seed the losses of both sizes rise and
+# fall together; their correlation is 0.85<!--[[torch.corrcoef(torch.tensor([small, middle]))[0, 1]:.2f]]-->. If both methods get the same seeds, and so the same
 # initial weights and data in the same order, subtract seed by seed. The luck that they share cancels, and the interval of the *differences*
 # decides.
 
@@ -889,11 +901,11 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - With two seeds each the intervals are so wide ($t$ = 12.7<!--[[T[0]:.1f]]-->) that they show hardly any difference. Five seeds are a good start.
+# - With two seeds each the intervals are so wide ($t$ = 12.7<!--[[T[0]:.1f]]-->) that they hardly ever show a difference. Five seeds are a good start.
 # - How many seeds you need depends on the difference. For a difference of twice the spread between seeds, five are enough;
 #   for a difference of a tenth of the spread you need some 1,570<!--[[2 * ((1.96 + 0.8416) / 0.1) ** 2:,.0f]]--> for each method (to find it four times out of five).
-# - In "ReLU against itself" there is no difference to find, yet now and then a draw shows one. One curve counts these false
-#   alarms. The other imagines twenty variants that are all alike, and counts how often at least one of them shows a difference.
+# - In "ReLU against itself" there is no difference to find, yet now and then a draw of seeds shows one. One curve counts these false
+#   alarms. The other curve is for a test of twenty variants that change nothing: how often does at least one of them show a difference?
 # </details>
 #
 # Two runs prove nothing, and the best of twenty variants is not a discovery. Plan the seeds before you run them, use the same ones for
@@ -959,7 +971,7 @@ show.predict(
     "Which patient forgot `optimizer.zero_grad()`?",
     choices=list(charts),
     answer=f"patient {forgetful}",
-    why="Every step adds its gradient to the sum of all earlier ones. Here are the faults of all seven:",
+    why="Without this call, every step adds its gradient to the sum of all earlier ones. Here are the faults of all seven patients:",
     reveals=lambda: HTML(
         show.bar_list_svg(
             [sum(losses[-10:]) / 10 for losses, _ in charts.values()],
@@ -975,7 +987,7 @@ show.predict(
 # - One loss is far lower than that of the healthy network. A loss that is too good is an alarm; here the input
 #   contains its target.
 # - One loss begins at exactly $\ln 82$<!--[[? abs(charts["patient F"][0][0] - math.log(V)) < 1e-4]]--> and falls along a straight line. With all weights at 0 only the biases of the output get a
-#   gradient, and Adam moves each of them by about the rate at every step.
+#   gradient, and at every step Adam moves each of them by about the learning rate.
 # - One network learns only how frequent each character is, because its targets do not belong to its inputs.
 # - Two losses hardly move. In one run the rate is too small; in the other a softmax precedes a loss that already contains one.
 # </details>
@@ -988,7 +1000,7 @@ show.predict(
 # | loss at step 0 | $\ln V$, or a little more | initial weights too large; wrong targets |
 # | overfit *one* minibatch | falls to nearly 0 | a bug in the model, the loss or the update; stop here and find it |
 # | gradient norm of every parameter | none is 0, none keeps growing | weights at 0; a part cut off from the graph; `zero_grad` forgotten |
-# | loss against the entropy of single tokens | soon falls below it | input and target do not belong together; the signal dies on its way; softmax twice |
+# | loss against the entropy of single tokens (the loss if you know only their frequencies) | soon falls below it | input and target do not belong together; the signal dies on its way; softmax twice |
 # | loss against the best known loss | not below it | the input contains the target; test text in the training text |
 # | rate times 3, rate divided by 3 | both worse | it was not the best rate |
 # | training and development loss | both fall | overfitting (section 6) |
@@ -1005,7 +1017,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you
 #
-# Rewrite Adam, and compare yours with ours on the surface. The code below is correct. Break it: leave out the corrections
+# Rewrite Adam, and compare yours with ours on the valley of section 2. The code below is correct. Break it: leave out the corrections
 # $1 - \beta^t$, forget the root, use $|g|$ instead of $g^2$, put $\varepsilon$ inside the root. Which mistakes can you see, and
 # after how many steps?
 

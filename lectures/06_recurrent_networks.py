@@ -56,8 +56,8 @@ from nlmcore.training import fit, teacher_forcing_loss, truncated_backpropagatio
 # before it. A wider window needs more weights, one block per position, and it still ends somewhere.
 #
 # You do not read in windows. You read one word, update your picture of the text a little, and read on. So give the network a **state** $h$, a
-# vector that summarises what it has read so far. Each **step** computes the next state from the previous state and the next word
-# $x_t$:
+# vector that summarises what it has read so far. Each **step** computes the next state $h_t$ from the previous state and the vector $x_t$ of
+# the next word:
 #
 # $$h_t = \tanh(h_{t-1} U + x_t W), \qquad \hat y_t = \mathrm{softmax}(h_t V), \qquad h_0 = 0.$$
 #
@@ -100,9 +100,9 @@ def read(words, embedding, U, W, V):
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # Here is a network so small that we can set its weights by hand. A word vector has one dimension, whose value is 1 for a plural
-# noun, −1 for a singular noun and 0 for anything else. Two units read this value. Let $u$ be the weight with which a
-# unit feeds back into itself, its entry on the diagonal of $U$. For "subject" $u = 2.2$; "last noun" has no feedback, so its $u = 0$.
-# The prediction, "is" or "are", depends only on "subject".
+# noun, −1 for a singular noun and 0 for anything else. Two units, called "subject" and "last noun", read this value. Let $u$ be the weight
+# with which a unit feeds back into itself, its entry on the diagonal of $U$. For "subject" $u = 2.2$; "last noun" has no feedback, so its
+# $u = 0$. The prediction, "is" or "are", depends only on "subject".
 
 # %% slideshow={"slide_type": "fragment"}
 number = {"the": 0, "near": 0, "by": 0, "dog": -1, "dogs": 1, "house": -1, "houses": 1}
@@ -151,7 +151,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - At factor 1, "subject" stays positive. "house" pulls the unit down to 0.56<!--[[subject(1):.2f]]-->, but not below 0; if more words followed, it would
+# - At factor 1, "subject" stays positive. "house" pulls the unit down to 0.56<!--[[subject(1):.2f]]-->, but not below 0. If words other than nouns followed, it would
 #   climb back<!--[[? subject(1, "the dogs near the house by the") > 0.9]]-->.
 # - At factor 0, the network says "is", because the last word was "house".
 # - At factors of 0.8<!--[[says_are[0]]]--> and more it says "are"<!--[[? says_are == tenths[-len(says_are) :]]]-->. At smaller factors "dogs" has faded too much by the time "house" arrives. Watch the unit
@@ -163,8 +163,8 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # In `nlmcore` the step is `RNNCell`. It stores its weights transposed, as PyTorch does (`weight_hh` is the transpose of our $U$;
-# the step gets it transposed back, as `U`). It computes $x_t W + b$ for all time steps beforehand (`projected`), and `addmm` adds
-# the two products:
+# the step gets it transposed back, as `U`). It computes $x_t W + b$, with a bias $b$, for all time steps beforehand (`projected`), and
+# `addmm` adds the two products:
 
 # %% slideshow={"slide_type": "skip"}
 print(inspect.getsource(RNNCell.step))
@@ -215,11 +215,11 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# The recurrent network has as many weights as a layer over a window of two<!--[[words(recurrent_weights // d**2)]]--> words. Yet in principle it can read the whole past, if
+# The recurrent network has as many weights as a layer over a window of two<!--[[words(recurrent_weights // d**2)]]--> words. Yet in principle it can use the whole past, if
 # the past fits into one state.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The state is *all* that the network remembers. So you may read a text in pieces, provided that you pass the state on:
+# The state is *all* that the network remembers. So you may read a text in pieces, provided that you pass the state from piece to piece:
 # `logits, state = model(tokens, state)`. Every language model of this course has this signature.
 
 # %% slideshow={"slide_type": "fragment"}
@@ -298,7 +298,7 @@ print(
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # > **Ask yourself before you run.** Suppose the targets are *not* shifted, so that the network is asked for the letter that it has
-# > just read. Is its loss near 0, about the same as above, or much higher? And how would this loss develop in training?
+# > just read. Is its loss near 0, about the same as above, or much higher? And how would the loss develop if you trained with such targets?
 
 # %% slideshow={"slide_type": "fragment"}
 with torch.no_grad():
@@ -333,9 +333,9 @@ print(f"mean over real letters: {right:.3f}   mean over all positions: {diluted:
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ### Train one, now
 #
-# A vanilla recurrent network with 128 units reads *Hamlet* and *King Lear* character by character. We cut this text into 32 rows. In each of 300
-# updates the network reads the next 32 characters of every row, all rows in parallel. That is not quite one epoch<!--[[? 0.8 * len(stream) < 300 < len(stream)]]-->. `carry_state=True` passes the state of each row on
-# to the next batch.
+# A *vanilla* recurrent network, the plain one of section 1, reads *Hamlet* and *King Lear* character by character. It has 128 units. We cut
+# the text into 32 rows. In each of 300 updates the network reads the next 32 characters of every row, all rows in parallel. The 300 updates
+# together are not quite one epoch<!--[[? 0.8 * len(stream) < 300 < len(stream)]]-->. `carry_state=True` passes the state of each row on to the next batch.
 #
 # > **Ask yourself.** There are 71<!--[[own_chars.vocab_size]]--> different characters. What is the loss before training? And what will the network write after 300
 # > updates: words, letters in a plausible order, or noise?
@@ -374,7 +374,7 @@ print("after:\nHAMLET.\n" + written(rnn))
 # - Before training the loss is $\ln 71$ = 4.26<!--[[math.log(own_chars.vocab_size):.2f]]-->, because the network gives all characters about the same probability<!--[[? abs(history.losses[0] - math.log(own_chars.vocab_size)) < 0.03]]-->. After training it is about 2.05<!--[[? 2.0 < sum(history.losses[-20:]) / 20 < 2.1]]-->.
 # - The network writes short English words and line breaks, with capitals after them, but no sentence. With 32,167<!--[[sum(p.numel() for p in rnn.parameters()):,]]--> parameters
 #   it learned this from nothing but characters.
-# - The network of section 2 has 356,050<!--[[card["parameters"]:,]]--> parameters and a different cell ([lecture 8](08_gates.ipynb)). It was trained on 14<!--[[math.prod(card["training"][of] for of in ("steps", "batch", "time")) / card["training"]["passes"] / (300 * 32 * 32):.0f]]--> times
+# - The network of section 2 has 356,050<!--[[card["parameters"]:,]]--> parameters and a different *cell*, which means a different step ([lecture 8](08_gates.ipynb)). It was trained on 14<!--[[math.prod(card["training"][of] for of in ("steps", "batch", "time")) / card["training"]["passes"] / (300 * 32 * 32):.0f]]--> times
 #   as much text, for three epochs. Section 6 shows what it writes.
 # </details>
 
@@ -391,7 +391,7 @@ print("after:\nHAMLET.\n" + written(rnn))
 #   \left.\frac{\partial h_k}{\partial U}\right|_{h_{k-1}}, \qquad
 #   \frac{\partial h_t}{\partial h_k} = \prod_{j=k+1}^{t} \frac{\partial h_j}{\partial h_{j-1}}.$$
 #
-# The middle sum runs over the uses of $U$. At time $k$ the matrix was used to compute $h_k$; the bar says that $h_{k-1}$ is held fixed.
+# The middle sum runs over the uses of $U$. At time $k$ the matrix was used to compute $h_k$; the vertical bar says that $h_{k-1}$ is held fixed.
 # From $h_k$ the effect travels through all intermediate states to $h_t$. This is **backpropagation through time** (Werbos 1990). In the
 # examples below the loss is the sum over time, without the $1/T$.
 
@@ -438,18 +438,18 @@ loss.backward()
 print(f"autograd: {u_leaf.grad:.4f}")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# $dL/du$ = −0.9716<!--[[by_hand:.4f]]-->, and autograd agrees<!--[[? abs(u_leaf.grad - by_hand) < 1e-6]]-->. The gradient asks for a larger $u$, one that remembers.
+# $dL/du$ = −0.9716<!--[[by_hand:.4f]]-->, and autograd agrees<!--[[? abs(u_leaf.grad - by_hand) < 1e-6]]-->. The gradient is negative, so gradient descent makes $u$ larger. With a larger $u$ the state remembers more of the 1.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **What a program does.** Nobody multiplies out the long formula, because $\partial h_t/\partial U$ would have three axes. A
-# program goes back through time *once* and carries along one row, $\delta_t$. It is the gradient of the whole loss with respect to
+# program goes back through time *once* and carries along one row vector, $\delta_t$. It is the gradient of the whole loss with respect to
 # the sum inside the tanh of step $t$. With $\delta_{T+1} = 0$,
 #
 # $$\delta_t = \Big(\frac{\partial L_t}{\partial h_t} + \delta_{t+1} U^\top\Big) \odot (1 - h_t^2), \qquad
 #   \frac{dL}{dU} = \sum_t h_{t-1}^\top \delta_t .$$
 #
-# The bracket adds up the effects of $h_t$ on its own prediction and on all later ones. The shapes check
-# the formula: a column $h_{t-1}^\top$ times a row $\delta_t$ is a matrix like $U$.
+# The bracket adds up the effects of $h_t$ on its own prediction and on all later ones. The shapes fit: a column $h_{t-1}^\top$ times a row
+# $\delta_t$ is a matrix of the shape of $U$.
 
 # %% slideshow={"slide_type": "fragment"}
 T, d_small = 5, 3
@@ -518,13 +518,11 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - The large entries are near the diagonal. Every step back multiplies by $\partial h_j/\partial h_{j-1} = u(1 - h_j^2)$, the factors
-#   shown below the chain. All of them are below 0.5, so the product shrinks.
-# - The distant pairs add most at a $u$ of about 0.8<!--[[min(range(-15, 31), key=lambda tenth: distant(tenth / 10)) / 10]]-->. A smaller $u$ shrinks the product; a larger one makes the states large, where
+#   shown below the chain of states. At $u = 0.5$ all of them are below 0.5, so the product shrinks.
+# - The distant pairs, those that are 3 or more steps apart, add most at a $u$ of about 0.8<!--[[min(range(-15, 31), key=lambda tenth: distant(tenth / 10)) / 10]]-->. A smaller $u$ shrinks the product; a larger one makes the states large, where
 #   tanh is flat and $1 - h^2$ small. At $u = 2$ almost nothing arrives from far away<!--[[? abs(distant(2)) < 1e-3]]-->, although nothing was truncated.
-# - The whole sum is −1.98<!--[[every:.2f]]-->.
-# - Without the pairs that are 2 or more steps apart it is −1.55<!--[[near_ones:.2f]]-->, so a fifth<!--[[? 0.18 < 1 - near_ones / every < 0.22]]--> is lost.
-# - Without those that are
-#   4 or more steps apart it is −1.94<!--[[near(0.5, 4):.2f]]-->.
+# - At $u = 0.5$ the whole sum is −1.98<!--[[every:.2f]]-->. Without the pairs that are 2 or more steps apart it is −1.55<!--[[near_ones:.2f]]-->, so a fifth<!--[[? 0.18 < 1 - near_ones / every < 0.22]]--> is lost.
+#   Without the pairs that are 4 or more steps apart it is −1.94<!--[[near(0.5, 4):.2f]]-->.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -551,8 +549,9 @@ print("pieces of 20 predictions; the state passed on is detached:", not piece.st
 # *state* loses nothing; only the gradient does. (In training there is an update between two pieces, so the state that is passed on
 # comes from slightly older weights.)
 #
-# > **Ask yourself.** We read 200 characters in pieces of $n$, and measure how far this gradient of $U$ is from the gradient over the
-# > whole text: $\|g_n - g\| / \|g\|$. How large is the error with pieces of 1, 5 and 20 characters?
+# > **Ask yourself.** We read 200 characters in pieces of $n$, and measure how far the truncated gradient $g_n$ of $U$ is from the
+# > gradient $g$ over the whole text: $\|g_n - g\| / \|g\|$. We do this for the RNN that we have just trained, and for `char_lstm`, the
+# > network of section 2. How large is the error with pieces of 1, 5 and 20 characters?
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "subslide"}
@@ -585,12 +584,12 @@ show.curves(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - For our RNN the error is 0.64<!--[[errors["our RNN"][0]:.2f]]--> with pieces of a single character. With pieces of 20 it is 0.11<!--[[errors["our RNN"][4]:.2f]]-->.
-# - The trained LSTM, `char_lstm`, loses more: at 20 its error is 0.23<!--[[errors["char_lstm"][4]:.2f]]-->.
+# - For our RNN the error is 0.64<!--[[errors["our RNN"][0]:.2f]]--> with pieces of a single character, and with pieces of 20 it is 0.11<!--[[errors["our RNN"][4]:.2f]]-->.
+# - `char_lstm`, an LSTM ([lecture 8](08_gates.ipynb)), loses more: with pieces of 20 its error is 0.23<!--[[errors["char_lstm"][4]:.2f]]-->.
 # </details>
 #
-# The cost of truncation depends on the network. And these errors are for the mean loss over all predictions. What if one prediction
-# depends on a single distant symbol?
+# The cost of truncation depends on the network. And these are errors in the gradient of the mean loss over all predictions. What if one
+# prediction depends on a single distant symbol?
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # Here is such a task. The first symbol is 1, 2 or 3; six blanks follow; then the network must output the first symbol. We train
@@ -626,7 +625,7 @@ with show.held_back() as shares:
     for length, share in named.items():
         print(f"backpropagation through {length} steps: {share:.0%} right at the end")
 show.predict(
-    "The second training uses pieces of three, but its state could carry the symbol. How often is it right after 150 updates?",
+    "The second training uses pieces of three, but its state could carry the symbol. How often is the network right after 150 updates?",
     choices={
         "nearly always": 100,
         "about two thirds of the time": 67,
@@ -641,12 +640,12 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# The first training ends with 100<!--[[100 * named[7]:.0f]]--> % correct answers, the second with 34<!--[[100 * named[3]:.0f]]--> %; guessing gives a third. This is one seed and a
-# short training. No gradient ever tells step 1 that keeping the symbol would help. But even an untrained state holds a faint trace of
-# the symbol, and a longer training can learn to use it. Try `learn_to_name_the_first(3, steps=600)`, which is right more often.
+# The first training run ends with 100<!--[[100 * named[7]:.0f]]--> % correct answers, the second with 34<!--[[100 * named[3]:.0f]]--> %; guessing gives a third. This is one seed and a
+# short training run. No gradient ever tells step 1 that keeping the symbol would help. But even an untrained state holds a faint trace of
+# the symbol, and longer training can teach the network to use it. Try `learn_to_name_the_first(3, steps=600)`, which is right more often.
 # </details>
 #
-# The state *could* carry the symbol, but truncation removes the gradient that would teach it to.
+# The state *could* carry the symbol, but truncation removes the gradient that would teach the network to keep it.
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # > **What goes wrong.** You pass the state on but forget to **detach** it. Detaching a tensor keeps its values but cuts it from the
@@ -663,7 +662,7 @@ except RuntimeError as error:
     print("RuntimeError:", str(error).split(".")[0])
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# (`nlmcore.training.detach(state)` detaches a state. The message also proposes `retain_graph=True`, but that makes every update
+# (`nlmcore.training.detach(state)` detaches a state. PyTorch's message also proposes `retain_graph=True`, but that makes every update
 # slower than the previous one, because each backpropagates through the whole past again.)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -750,8 +749,8 @@ show.predict(
 # with all 64, 38<!--[[from_context[-1]:.0f]]-->. On average, nearly all that it knows about the next word comes from the previous sixteen<!--[[? enough == 16]]-->. A single prediction may still
 # depend on a distant word.
 #
-# (For comparison, with one run each on the same text: after one epoch the LSTM has a perplexity of 57.4<!--[[seen["LSTM"]:.1f]]-->, the simple RNN 51.8<!--[[seen["RNN"]:.1f]]--> and a
-# GRU 47.1<!--[[seen["GRU"]:.1f]]-->. After three epochs the LSTM has 43.5<!--[[seen["LSTM, 3 passes"]:.1f]]-->. So one epoch is too short a training to rank the cells.
+# (For comparison, with one run each and measured on all test plays: after one epoch the LSTM has a perplexity of 57.4<!--[[seen["LSTM"]:.1f]]-->, the simple RNN 51.8<!--[[seen["RNN"]:.1f]]--> and a
+# GRU, a third kind of cell, 47.1<!--[[seen["GRU"]:.1f]]-->. After three epochs the LSTM has 43.5<!--[[seen["LSTM, 3 passes"]:.1f]]-->. So one epoch of training is too short to rank the cells.
 # `python -m lectures.recipes perplexity`)
 
 # %% slideshow={"slide_type": "subslide"}
@@ -839,9 +838,9 @@ _, small_in_print = followed_by_small([piece.tags for piece in spoken])
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Each label by itself.** The tagger decides every label separately, and no decision knows the others. Inside the speeches of *Julius
-# Caesar* it sets 65<!--[[stops]]--> full stops, and a small letter follows 48<!--[[small]]--> of them, as in *I should not then ask casca. what had chanced.* (In
-# print, this happens once<!--[[? small_in_print == 1]]-->.) Each label is the likeliest for its word, but together the two labels are wrong.
+# **Each label by itself.** The tagger decides on every label separately, without knowing its other decisions. Inside the speeches of *Julius
+# Caesar* it sets 65<!--[[stops]]--> full stops, and a small letter follows 48<!--[[small]]--> of them, as in *I should not then ask casca. what had chanced.* (In the
+# printed play, this happens once<!--[[? small_in_print == 1]]-->.) Each label is the likeliest for its word, but together the two labels are wrong.
 #
 # If a model wrote a whole text like this, each word would be the likeliest by itself, for example "San" from one likely sentence
 # and "York" from another. The remedy is to feed each chosen word back before the next one is chosen. That is a language model.
@@ -877,14 +876,14 @@ at_random = 100 * 2 * hits / (hits + false_alarms + persons["names"])
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - If each word always gets its commonest label, without any context, the F1 score is 10.0<!--[[f1_of["each word's commonest label"][0]:.1f]]-->. If every `<unk>` counts as a name, it is 16.8<!--[[f1_of["every <unk> as well"][0]:.1f]]-->.
-# - Reading the words before, the network has 36.3<!--[[average(f1_of["reads the words before"]):.1f]]-->; reading both ways, 39.2<!--[[average(f1_of["reads both ways"]):.1f]]-->. Seed by seed, the words that follow add 2.9<!--[[persons["both_ways_more"]["mean"]:.1f]]--> ± 2.7<!--[[persons["both_ways_more"]["half"]:.1f]]--> points.
+# - If each word always gets its commonest label, without any context, the F1 score is 10.0<!--[[f1_of["each word's commonest label"][0]:.1f]]-->. If every `<unk>` is labelled as a name as well, it is 16.8<!--[[f1_of["every <unk> as well"][0]:.1f]]-->.
+# - The network that reads only the earlier words has 36.3<!--[[average(f1_of["reads the words before"]):.1f]]-->, the one that reads both ways 39.2<!--[[average(f1_of["reads both ways"]):.1f]]-->. Seed by seed, the words that follow add 2.9<!--[[persons["both_ways_more"]["mean"]:.1f]]--> ± 2.7<!--[[persons["both_ways_more"]["half"]:.1f]]--> points.
 # - The network that reads both ways finds 34<!--[[average(both_ways["new_found"]):.0f]]--> % of the names that it reads as `<unk>`. If it marked that fraction of all words read as `<unk>` at random,
 #   its F1 score would be at most 27<!--[[at_random:.0f]]-->, even if it found every other name without an error.
-# - If the words of each speech are shuffled, the F1 score falls to 22.2<!--[[average(both_ways["f1_shuffled"]):.1f]]-->.
+# - If we shuffle the words of each speech, the F1 score of this network falls to 22.2<!--[[average(both_ways["f1_shuffled"]):.1f]]-->.
 # </details>
 #
-# **Where a word by itself says nothing, the words around it help to say what it is**<!--[[? min(f1_of["reads both ways"]) > max(at_random, max(f1_of["each word's commonest label"]), max(f1_of["every <unk> as well"]), max(both_ways["f1_shuffled"]))]]-->.
+# **Where a word by itself says nothing, as `<unk>` does, the words around it help to tell whether it is a name**<!--[[? min(f1_of["reads both ways"]) > max(at_random, max(f1_of["each word's commonest label"]), max(f1_of["every <unk> as well"]), max(both_ways["f1_shuffled"]))]]-->.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ### Classification: comedy or tragedy?
@@ -943,13 +942,13 @@ show.curves(
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - After six words, "is this a dagger which I", the network is confident, and wrong: P(tragedy) = 0.11<!--[[verdict(openings[1])[1][5]:.2f]]-->, and it stays there<!--[[? max(verdict(openings[1])[1][5:]) < 0.12]]-->.
-# - After 160 words it is right on 71<!--[[kept["160"]:.0f]]--> % of the passages. **Naive Bayes**, which counts words and ignores their order, is right on 79<!--[[bayes["160"]:.0f]]--> %
+# - After 160 words it is right on 71<!--[[kept["160"]:.0f]]--> % of the passages from held-out plays. **Naive Bayes**, which counts words and ignores their order, is right on 79<!--[[bayes["160"]:.0f]]--> %
 #   and is ahead at every length<!--[[? all(bayes[n] > row[n] for row in genre["rows"].values() if row is not bayes for n in bayes)]]-->.
 # - If the words of each passage are shuffled, the recurrent network is still right on 71<!--[[shuffled["160"]:.0f]]--> % after 160 words, but after ten on only 53<!--[[shuffled["10"]:.0f]]--> %,
 #   instead of 61<!--[[kept["10"]:.0f]]--> %. So over a whole passage it makes hardly any use of word order.
 # </details>
 #
-# Try a bag of words first. (Four held-out plays are few, so do not trust a difference of a point or two.)
+# So first try a model that only counts words, such as naive Bayes. (Four held-out plays are few, so do not trust a difference of a point or two.)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### Three heads
@@ -1006,17 +1005,17 @@ right_on = {
 print(*(f"{name:22} {value:.0%} right" for name, value in right_on.items()), sep="\n")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# Just the last letter gives the right answer for 85<!--[[100 * right_on["the last letter alone"]:.0f]]--> % of the test names. The network gets 87<!--[[100 * right_on["the network"]:.0f]]--> % right, in this one run
+# A rule that looks only at the last letter is right for 85<!--[[100 * right_on["the last letter alone"]:.0f]]--> % of the test names. The network gets 87<!--[[100 * right_on["the network"]:.0f]]--> % right, in this one run
 # and on only 249<!--[[len(listed_test)]]--> names, so the difference may be chance. Always
 # compare a network with the simplest rule that you can think of.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. Deeper, and in both directions
 #
-# **Stacked**: the states of one layer are the inputs of the next,
-# $h^{\ell}_t = \mathrm{step}^{\ell}(h^{\ell-1}_t, h^{\ell}_{t-1})$. **Bidirectional** (Schuster & Paliwal 1997): a second network
-# reads from right to left, and we concatenate the two states of a word, $[\overrightarrow{h_t} ; \overleftarrow{h_t}]$. One
-# summarises the text up to this word, the other the text from this word onwards.
+# In a **stacked** network the states of one layer are the inputs of the next,
+# $h^{\ell}_t = \mathrm{step}^{\ell}(h^{\ell-1}_t, h^{\ell}_{t-1})$, where $\ell$ counts the layers. A **bidirectional** network (Schuster &
+# Paliwal 1997) has a second network that reads from right to left. We concatenate the two states of a word,
+# $[\overrightarrow{h_t} ; \overleftarrow{h_t}]$. One summarises the text up to this word, the other the text from this word onwards.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Ask: which arrow of the bidirectional picture would you have to delete for a language model? What goes wrong: students test a
@@ -1048,7 +1047,7 @@ HTML(
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # For labelling, reading in both directions pays off, as the punctuation of section 6 shows. It is tempting to do the same in a
-# language model. Try it on a text that offers *nothing* to learn: symbols sampled from an alphabet of 20, independently of one
+# language model. Try it on a text that offers *nothing* to learn: symbols sampled uniformly from an alphabet of 20, independently of one
 # another. No model that reads only the past can reach a loss below $\ln 20$ = 3.00<!--[[math.log(20):.2f]]-->.
 
 
@@ -1124,7 +1123,7 @@ with show.held_back() as gradients:
         print(f"{kind:18}", *(f"{norm:4.0f}" for norm in norms))
 growth = {kind: norms[-1] / norms[0] for kind, norms in below.items()}
 show.predict(
-    "Take a stack without residual connections, before any training. From 1 layer to 8, PyTorch's initial weights shrink the gradient at "
+    "Take a stack without residual connections, before any training. With PyTorch's initial weights, going from 1 layer to 8 shrinks the gradient at "
     f"the *lowest* layer to {growth['PyTorch']:.0%}. What happens with Glorot's initial weights ([lecture 5](05_training_well.ipynb)) in the same stack?",
     choices={
         "it shrinks as much": growth["PyTorch"],
@@ -1173,8 +1172,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself
 #
-# 1. A recurrent network was trained on sentences of 20 words. What must you change so that it can read one of 50?
-# <details><summary>Answer</summary>Nothing, because the step is the same at every time. (Nobody promises that it does well on
+# 1. A recurrent network was trained on sentences of 20 words. What must you change so that it can read a sentence of 50 words?
+# <details><summary>Answer</summary>Nothing, because the step is the same at every time step. (Nobody promises that it does well on
 # longer sentences.)</details>
 #
 # 2. $dL/dU$ contains a double sum. What are its two indices?

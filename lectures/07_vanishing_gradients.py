@@ -96,15 +96,16 @@ show.predict(
 #
 # - The RNN keeps less than a thousandth<!--[[? max(kept["RNN"]) < 0.001]]--> of its gradient over 15 steps, and it hardly learned the task. It copied 15<!--[[min(copied["RNN"]):.0f]]--> to
 #   27<!--[[max(copied["RNN"]):.0f]]--> % of the symbols, where guessing gives 12.5<!--[[100 / 8]]--> %.
-# - The GRU keeps no more than that<!--[[? max(kept["GRU"]) < 0.001]]-->, but it copied 47<!--[[min(copied["GRU"]):.0f]]--> to 68<!--[[max(copied["GRU"]):.0f]]--> %.
+# - The GRU also keeps less than a thousandth<!--[[? max(kept["GRU"]) < 0.001]]-->, but it copied 47<!--[[min(copied["GRU"]):.0f]]--> to 68<!--[[max(copied["GRU"]):.0f]]--> %.
 # - The LSTM keeps far more, but it copied only 27<!--[[min(copied["LSTM, bias 1"]):.0f]]--> to 54<!--[[max(copied["LSTM, bias 1"]):.0f]]--> %.
 # </details>
 #
 # **The size of the gradient before training does not decide what a network learns.** Section 4 shows how far training can change it.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Can a network look back further than 15 steps? SmolLM2 is a Transformer with 135 million parameters that does not read step by step.
-# At the end of the passage above it predicts "tickets" with probability 0.46<!--[[large["next"][" tickets"]:.2f]]-->. The gradient of its loss is largest at that very
+# Can a network look back further than 15 steps? SmolLM2 is a Transformer, a network that does not read step by step. It has 135 million
+# parameters. At the end of the passage above it predicts "tickets" with probability 0.46<!--[[large["next"][" tickets"]:.2f]]-->. We take the gradient of its loss
+# with respect to the vector of each word that it has read. This gradient is largest at that very
 # word<!--[[? large["gradient"].index(max(large["gradient"])) == large["tickets_at"][0]]]-->, 46<!--[[large["distance"]]]--> tokens back:
 #
 # <img src="figures/seen_by_smollm2.svg" width="860" alt="The passage about the tickets, with each word shaded by the gradient of the loss of the next word in SmolLM2. The strongest shade is on 'tickets', 46 tokens back.">
@@ -132,16 +133,16 @@ show.predict(
 # direction and only be scaled. Any other vector has a component in each direction, and in the long run the component that grows fastest wins.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The factors by which a matrix scales such directions have a name. Take a network without inputs and without a squashing function,
+# The factors by which a matrix scales such directions are its **eigenvalues**. Take a network without inputs and without a squashing function,
 # $h_t = h_{t-1} U$. Then
 #
 # $$h_t = h_0\, U^t \qquad \text{(the } t\text{-th power)},$$
 #
 # and the derivatives of $h_t$ with respect to $h_0$ are the entries of $U^t$.
 #
-# If $U$ has the **eigenvalue** $\lambda$ (a row vector $v \ne 0$ with $vU = \lambda v$; $\lambda$ may be complex), then $U^t$ has
+# If $U$ has the eigenvalue $\lambda$ (there is a row vector $v \ne 0$ with $vU = \lambda v$; $\lambda$ may be complex), then $U^t$ has
 # the eigenvalue $\lambda^t$. (The matrix on the right of the picture has the eigenvalues 1.15 and 0.7. The one in the middle has two
-# complex eigenvalues, both with $|\lambda| = 1$.) The largest $|\lambda|$ is the **spectral radius** $\rho$. In the long run $\|U^t\|$ grows or shrinks
+# complex eigenvalues, both with $|\lambda| = 1$.) The largest $|\lambda|$ is the **spectral radius** $\rho$. In the long run the powers $U^t$ grow or shrink
 # like $\rho^t$. The **norm** $\|U\|$ is the largest **singular value** $s$, the most by which a *single* multiplication can stretch
 # a vector. Therefore $\rho^t \le \|U^t\| \le s^t$ for every $t$.
 #
@@ -190,7 +191,7 @@ show.predict(
 # - **Random**: the $s$ of this matrix is 1.65<!--[[torch.linalg.matrix_norm(matrices["random"], 2):.2f]]--> times its $\rho$. The norm of its powers soon runs parallel to $\rho^t$, a little above it.
 # </details>
 #
-# **Eigenvalues tell you where the norm ends, not how it gets there.**
+# **Eigenvalues tell you where the norm of the powers ends, not how it gets there.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes, four of them for this picture. Have somebody read the axis aloud: each grid line is a factor of a hundred thousand. What
@@ -203,7 +204,7 @@ show.predict(
 #
 # $$h_t = \tanh(x_t W + h_{t-1} U).$$
 #
-# The matrix of all derivatives $\partial h_{t,i} / \partial h_{t-1,j}$ is a step's **Jacobian** $J_t$. The derivative of
+# The matrix of all derivatives $\partial h_{t,i} / \partial h_{t-1,j}$ is the **Jacobian** $J_t$ of step $t$. The derivative of
 # $\tanh a$ is $1 - \tanh^2 a$, so row $i$ of $J_t$ is column $i$ of $U$ times $1 - h_{t,i}^2$, a factor between 0 and 1.
 # By the chain rule, over many steps:
 #
@@ -268,7 +269,7 @@ show.predict(
 # - With inputs of size 0.2 the norm is 8<!--[[norm_after(0.2, 40):.0f]]--> after 40 steps, where $U$ by itself would make it more than ten million<!--[[? 1.5**40 > 1e7]]-->. The states grow until tanh
 #   flattens, and each flat unit shrinks the gradient.
 # - With inputs of size 0 the states stay at 0, where tanh has slope 1. Then the gradient does explode<!--[[? norm_after(0.0, 40) > 1e7]]-->, exactly as the powers of $U$ do.
-# - The product of the norms (dashed) is a valid bound but a loose one, because the worst direction differs from step to step.
+# - The product of the norms (dashed) is a valid bound but a loose one, because each step stretches a different direction most.
 # - Blue rings mark the eigenvalues of $U$. Orange dots mark those of the product over $d$ steps; we plot the $d$-th root of their absolute value, so both show
 #   growth per step. With growing distance all but a few dots collapse towards the centre, so the gradient survives along only a few of the
 #   sixteen directions of a state.
@@ -319,7 +320,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Gradient against distance, measured
 #
-# You need no theory to *measure* this gradient. Run any cell over a text, take a loss of the last state, and let autograd compute
+# You need no theory to *measure* this gradient. Run any cell over a text, take a loss that depends on the last state, and let autograd compute
 # $\|\partial L / \partial h_t\|$ for every $t$. `nlmcore.diagnostics.gradient_norms` does this for any cell:
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -352,7 +353,7 @@ texts = 0.3 * torch.randn(4, 101, 8, generator=draw, dtype=torch.float64)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # We compare the plain recurrent network (RNN) with three gated cells, UGRNN, GRU and LSTM. There are three ways to initialise the
-# recurrent weights: **uniform** in $\pm 1/\sqrt{24}$, PyTorch's default; **orthogonal**; the **identity** matrix. A **gain**, a single
+# recurrent weights: **uniform** in $\pm 1/\sqrt{24}$, PyTorch's default for 24 units; **orthogonal**; the **identity** matrix. A **gain**, a single
 # factor, multiplies all recurrent weights.
 
 # %% slideshow={"slide_type": "fragment"}
@@ -391,19 +392,19 @@ show.predict(
 # - **RNN**: with uniform weights the gradient falls by 23<!--[[lost["uniform"]:.0f]]--> orders of magnitude over 100 steps. That is a factor of 0.59<!--[[10 ** (-lost["uniform"] / 100):.2f]]--> per step,
 #   close to the spectral radius of such a matrix, about $1/\sqrt 3 \approx 0.58$. With orthogonal weights it falls by fewer than three
 #   orders, with the identity by fewer than two<!--[[? 2 < lost["orthogonal"] < 3 and 1 < lost["identity"] < 2]]-->.
-# - **Gain 2**: the gradient of the orthogonal RNN explodes, by more than six orders of magnitude<!--[[? powers_lost("rnn", "orthogonal", 2) < -6]]-->. The gradient of the identity RNN vanishes
-#   faster than any other<!--[[? powers_lost("rnn", "identity", 2) > max(powers_lost("rnn", other, 2) for other in ("uniform", "orthogonal"))]]-->. Its units feed only themselves, and saturate: the mean slope of tanh is 0.12<!--[[slope("identity", 2):.2f]]-->, compared with 0.48<!--[[slope("orthogonal", 2):.2f]]--> with
+# - **Gain 2**: the gradient of the orthogonal RNN explodes, by more than six orders of magnitude<!--[[? powers_lost("rnn", "orthogonal", 2) < -6]]-->. With the identity it vanishes
+#   faster than with the other two<!--[[? powers_lost("rnn", "identity", 2) > max(powers_lost("rnn", other, 2) for other in ("uniform", "orthogonal"))]]-->. There each unit feeds back only into itself, and saturates: the mean slope of tanh is 0.12<!--[[slope("identity", 2):.2f]]-->, compared with 0.48<!--[[slope("orthogonal", 2):.2f]]--> with
 #   orthogonal weights. No single gain works for all three initialisations.
 # - The **UGRNN** and the **LSTM** lose at most eight orders of magnitude<!--[[? max(powers_lost("ugrnn", "uniform", 1), powers_lost("lstm", "uniform", 1)) < 8.05]]--> with uniform weights, whereas the **GRU** loses 20<!--[[powers_lost("gru", "uniform", 1):.0f]]-->. But the cells also
 #   start with different gates. In our UGRNN and LSTM the gate that keeps the state has a bias of 1, in the GRU about 0, as in PyTorch.
 #   [Lecture 8](08_gates.ipynb) gives all three the same bias.
 # </details>
 #
-# A straight line on this axis means a constant factor per step. All the lines here are nearly straight: **the gradient falls or grows
+# A straight line on this logarithmic axis means a constant factor per step. All the lines here are nearly straight: **the gradient falls or grows
 # exponentially with distance**, as Pascanu et al. (2013) derive.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# So far, no network has been trained. Does a network learn to keep its gradient? Here are cells of 64 units, before and after training on
+# The cells in this picture are untrained. Does a network learn to keep its gradient? Here are cells of 64 units, before and after training on
 # the copying task with ten blanks (`python -m lectures.recipes memory`).
 #
 # > **Ask yourself.** Which cell's gradient at distance 100 changes most during training?
@@ -430,16 +431,16 @@ HTML(show.beside(by_cell(before, "at initialisation"), by_cell(after, "trained t
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - The gradients of the RNN and of the GRU change by twenty orders of magnitude: the RNN's from $10^{-23.3}$ to $10^{-3.0}$<!--[[? [round(of["rnn"][100], 1) for of in (before, after)] == [-23.3, -3.0]]]-->, the GRU's from
-#   $10^{-20.5}$ to $10^{-0.1}$<!--[[? [round(of["gru"][100], 1) for of in (before, after)] == [-20.5, -0.1]]]-->. A gradient that vanishes at the start need not vanish for ever.
+#   $10^{-20.5}$ to $10^{-0.1}$<!--[[? [round(of["gru"][100], 1) for of in (before, after)] == [-20.5, -0.1]]]-->. A gradient that vanishes at the start need not vanish forever.
 # - After training, all four keep a gradient. But the RNN copied only 25<!--[[100 * memory["copy_accuracy"]["rnn"]["10"]:.0f]]--> % of the symbols, the gated cells 100<!--[[100 * min(memory["copy_accuracy"][cell]["10"] for cell in ("ugrnn", "gru", "lstm")):.0f]]--> %.
 # - With 80 blanks a network must remember each symbol for 85 steps. At this distance the RNN's gradient is $10^{-19.8}$<!--[[? round(before["rnn"][85], 1) == -19.8]]--> before training, and the RNN learned nothing<!--[[? memory["copy_accuracy"]["rnn"]["80"] < 0.15]]-->. The GRU's gradient before training is hardly larger, $10^{-17.5}$<!--[[? round(before["gru"][85], 1) == -17.5]]-->, and the GRU learned the task<!--[[? memory["copy_accuracy"]["gru"]["80"] > 0.9]]-->.
 # </details>
 #
-# **A gradient that arrives is not sufficient for learning, and a gradient that is tiny at first does not rule out learning.**
+# **A gradient that reaches the distant steps is not sufficient for learning, and a gradient that is tiny at first does not rule out learning.**
 # (These are single runs, one for each cell and delay; section 7 has five seeds.)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### AdamW divides by the gradient's size. Why does a small one matter?
+# ### AdamW divides by the gradient's size. Why does a small gradient matter?
 #
 # All these networks were trained with AdamW ([lecture 5](05_training_well.ipynb)), which divides the gradient of each weight by its own
 # recent size. If you divide the whole gradient by a hundred, AdamW takes nearly the same steps. So why should a vanishing gradient do any
@@ -485,7 +486,7 @@ with show.held_back() as by_initialisation:
         print(f"{name:11} {show.from_to(values, '{:.2g}')} % (five seeds)")
 show.predict(
     "An untrained RNN with uniform weights reads the copying task: five symbols, ten blanks, five signals. How large is the sum of the "
-    "five terms whose state $h_{t-1}$ has just read a symbol, compared with the whole gradient?",
+    "five terms in which $h_{t-1}$ is the state just after a symbol, compared with the whole gradient?",
     choices={"a quarter of it": 25, "a thirtieth": 3, "less than a hundredth": 0.3},
     answer=sorted(distant["uniform"])[2],
     unit=" %",
@@ -500,10 +501,10 @@ show.predict(
 # - With orthogonal weights they make up 21<!--[[min(distant["orthogonal"]):.0f]]--> to 32<!--[[max(distant["orthogonal"]):.0f]]--> %, with the identity 10<!--[[min(distant["identity"]):.0f]]--> to 13<!--[[max(distant["identity"]):.0f]]--> %. Section 7 shows what the three learn.
 # </details>
 #
-# **AdamW rescales the sum, not its terms.** Compared with the nearer steps, the distant ones still hardly count.
+# **AdamW rescales the sum, not its terms.** Compared with the terms of the nearer steps, those of the distant steps still hardly count.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# > **What goes wrong.** Three measurements go wrong. (1) You take *the gradient of the weights* instead of that of the
+# > **What goes wrong.** There are three ways to get this measurement wrong. (1) You take *the gradient of the weights* instead of that of the
 # > states. That gradient is a sum over all time steps, dominated by the most recent ones. (2) You take *a loss at every step*
 # > instead of only at the last. Then $\partial L/\partial h_t$ also contains the loss of time $t$ itself, and nothing seems to
 # > vanish. (3) You compute in *single precision*, where any value below $10^{-45}$ becomes 0, and the logarithm of 0 does not
@@ -517,8 +518,8 @@ show.predict(
 #
 # $$x_t = w\, \sigma(x_{t-1}) + b, \qquad x_0 = 0.5, \qquad L = (\sigma(x_{50}) - 0.7)^2, \qquad \sigma(x) = \frac{1}{1 + e^{-x}}.$$
 #
-# ($\sigma$ is the logistic function; $x_t$ and $w$ are scalars here, as in Pascanu et al.) There are fifty steps, then one loss. The
-# chain rule carries the gradient along,
+# ($\sigma$ is the logistic function; $x_t$ and $w$ are scalars here, as in Pascanu et al.) There are fifty steps, and one loss after the last. The
+# chain rule gives the derivative of each $x_t$ from that of the previous one,
 # $\partial x_t / \partial w = \sigma(x_{t-1}) + w\, \sigma'(x_{t-1})\, \partial x_{t-1} / \partial w$:
 
 
@@ -541,12 +542,12 @@ for b, norm in steep.items():
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Between $b = -2.5$ and $-2.6$ the loss jumps<!--[[? loss_and_gradient(4.9, -2.6)[0] > 0.3 > loss_and_gradient(4.9, -2.5)[0]]]-->, and at the jump the gradient is about a hundred times larger than on either side<!--[[? 80 < steep[-2.55] / max(steep[-2.54], steep[-2.56]) < 150]]-->. This
-# is a **cliff**. If gradient descent lands on it, the next step may throw it far away. The remedy, **clipping by the norm** (Pascanu et
+# is a **cliff**. If gradient descent lands on it, the next step may throw the weights far away. The remedy, **clipping by the norm** (Pascanu et
 # al., algorithm 1), keeps the direction and limits the length:
 #
 # $$g \leftarrow \frac{n_{\max}}{\|g\|}\; g \qquad \text{when } \|g\| > n_{\max}, \qquad \|g\| = \sqrt{\textstyle\sum_p \|g_p\|^2},$$
 #
-# where the sum runs over *all* parameters $p$ of the network, so there is one norm and one factor.
+# where the sum runs over *all* parameters $p$ of the network, its matrices and biases. So there is one norm and one factor for all of them.
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -605,7 +606,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# The gradient (2.82<!--[[long[0].item():.2f]]-->, 1.03<!--[[long[1].item():.2f]]-->) becomes (1, 1)<!--[[? (across, up) == (1, 1)]]-->, which points to 45<!--[[math.degrees(math.atan2(up, across)):.0f]]-->°. Every gradient whose two entries both exceed the limit ends at one of the
+# The gradient (2.82<!--[[long[0].item():.2f]]-->, 1.03<!--[[long[1].item():.2f]]-->) becomes (1, 1)<!--[[? (across, up) == (1, 1)]]-->, which points to 45<!--[[math.degrees(math.atan2(up, across)):.0f]]-->°. Every gradient whose two entries both exceed the limit in absolute value ends at one of the
 # four corners $(\pm n_{\max}, \pm n_{\max})$. Of the gradients that are clipped, only those along the axes and the diagonals keep their direction.
 # </details>
 #
@@ -638,7 +639,7 @@ widgets.cliff_playground(
 #   was below 0.001 on the way<!--[[? min(descend(clip_by_norm, 0.3, 1)[1]) < 0.001]]-->, but with steps of this length the path keeps bouncing and cannot settle.
 # - **Each entry clipped**: this path also survives, with diagonal steps; here it ends higher, with a loss of 0.0393<!--[[descend(clip_each_entry, 0.3, 1)[1][-1]:.4f]]-->.
 # - If you set $n_{\max}$ to 3, nearly every step remains unchanged, but the one that matters is still long enough to throw the path
-#   out<!--[[? descend(clip_by_norm, 3, 1)[0][1] > 0]]-->. If you lower the learning rate to 0.1, the three paths coincide<!--[[? descend(clip_by_norm, 0.3, 0.1)[1] == descend(no_clipping, 0.3, 0.1)[1]]]-->; nothing has happened yet, and the loss has hardly fallen.
+#   out<!--[[? descend(clip_by_norm, 3, 1)[0][1] > 0]]-->. If you lower the learning rate to 0.1, the three paths coincide<!--[[? descend(clip_by_norm, 0.3, 0.1)[1] == descend(no_clipping, 0.3, 0.1)[1]]]-->, because no gradient exceeds the limit. But after 60 steps the loss has hardly fallen.
 # </details>
 #
 # **Clipping at 0.3 shortens only 7<!--[[clipped_steps(0.3)]]--> of the 60 steps here. Without it a single step throws the path out.**
@@ -651,7 +652,7 @@ widgets.cliff_playground(
 # %% [markdown] slideshow={"slide_type": "skip"}
 # > **What goes wrong.** Four rules look like clipping by the norm, but are not. **Clipping each entry** (`clip_grad_value_` in
 # > PyTorch) changes the direction. **Clipping each parameter by its own norm** changes the direction in the space of *all* weights,
-# > since it shrinks the large gradient of one matrix but not the small one of the next. **Clipping before the gradients are
+# > since it shrinks the large gradient of one matrix but not the small gradient of another. **Clipping before the gradients are
 # > complete** does not limit the complete gradient; if you accumulate a large batch from several small ones, clip once, after the
 # > last `backward()`. **Always dividing**, even when $\|g\| < n_{\max}$, *lengthens* small gradients, so that the descent never
 # > settles.
@@ -735,13 +736,13 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The loss starts at 4.35<!--[[wild[0]:.2f]]-->, the loss of a blind guess, and at least one step throws it far above that<!--[[? max(wild) > 7]]-->. How far, and whether it recovers
+# - Without clipping, at a rate of 2, the loss starts at 4.35<!--[[wild[0]:.2f]]-->, about the loss of a blind guess, and at least one step throws it far above that<!--[[? max(wild) > 7]]-->. How far, and whether it recovers
 #   within the 60 steps, may differ on your machine. The gradient's norm before clipping jumps as well; in the runs clipped at 0.3 it never exceeds 3<!--[[? max(max(norms) for (limit, _), (_, norms) in runs.items() if limit == "0.3") < 3]]-->.
-# - Clipped at 0.3, the run at the same rate ends at about 3.35<!--[[? abs(end["0.3", 2.0] - 3.35) < 0.02]]-->; clipped at 1, it survives, but with jumps<!--[[? max(runs["1", 2.0][0][1:]) > runs["1", 2.0][0][0]]]-->.
+# - Clipped at 0.3, the run at a rate of 2 ends at about 3.35<!--[[? abs(end["0.3", 2.0] - 3.35) < 0.02]]-->; clipped at 1, it survives, but with jumps<!--[[? max(runs["1", 2.0][0][1:]) > runs["1", 2.0][0][0]]]-->.
 # - The best of the nine
 #   runs has a rate of 1 and $n_{\max} = 1$<!--[[? min(end, key=end.get) == ("1", 1.0)]]-->, and ends at about 3.3<!--[[? abs(end["1", 1.0] - 3.3) < 0.04]]-->.
 # - What about a smaller rate? At 0.5 nothing ever explodes<!--[[? max(runs["no clipping", 0.5][0]) == runs["no clipping", 0.5][0][0]]]-->, and without any clipping the loss ends at about 3.36<!--[[? abs(end["no clipping", 0.5] - 3.36) < 0.015]]-->.
-# - Watch how often clipping acts. With $n_{\max} = 0.3$ and a rate of 2 nearly every step is clipped<!--[[? sum(norm > 0.3 for norm in runs["0.3", 2.0][1]) > 50]]-->, so this is descent with steps of nearly fixed length. No
+# - Watch how often the gradient is clipped. With $n_{\max} = 0.3$ and a rate of 2 nearly every step is clipped<!--[[? sum(norm > 0.3 for norm in runs["0.3", 2.0][1]) > 50]]-->, so this is gradient descent with steps of nearly constant length. No
 #   single $n_{\max}$ suits all networks. Pascanu et al. (2013, section 3.2) choose it after watching the average norm for a while.
 # </details>
 #
@@ -756,8 +757,8 @@ show.predict(
 #
 # | condition | You may conclude | You may not conclude |
 # |---|---|---|
-# | The largest *singular value* of $U$ is below $1/\gamma$. | The gradient **must** vanish (sufficient). | A value above $1/\gamma$ would keep the gradient. |
-# | The largest singular value is above $1/\gamma$. | The gradient **may** explode (necessary). | It does explode: tanh may saturate. |
+# | The largest *singular value* of $U$ is below $1/\gamma$. | The gradient **must** vanish (the condition is sufficient). | A value above $1/\gamma$ would keep the gradient. |
+# | The largest singular value is above $1/\gamma$. | The gradient **may** explode (the condition is necessary). | It does explode: tanh may saturate. |
 # | All $\lvert\lambda\rvert$ are below 1, *without* tanh and inputs. | $\|U^t\|$ tends to 0. | $\|U^t\|$ never grows on the way. |
 # | All $\lvert\lambda\rvert$ are below 1, *with* tanh and inputs. | Nothing, because each step has a *different* matrix. | The gradient vanishes. |
 
@@ -776,7 +777,7 @@ with show.held_back() as spectra:
             f"slopes {slopes}: spectral radius {spectrum(J).radius:.2f}, norm {spectrum(J).singular_values[0]:.2f}"
         )
 show.predict(
-    "The matrix `U2` has no eigenvalue except 0, so without tanh its square is 0 and the network forgets everything in two steps. "
+    "The matrix `U2` has no eigenvalue except 0, and its square is 0, so without tanh the network would forget everything in two steps. "
     "Now one of its two units saturates to a slope of 0.1. What is the largest eigenvalue of the Jacobian?",
     choices={"0": 0, "0.1": 0.1, "1.8": 1.8},
     answer=float(spectrum(J).radius),
@@ -787,12 +788,12 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# The largest eigenvalue is 1.80<!--[[spectrum(J).radius:.2f]]-->. Before, two paths cancelled each other. Now one of them carries only a tenth. Singular
+# The largest eigenvalue is 1.80<!--[[spectrum(J).radius:.2f]]-->. Before, two paths cancelled each other. Now one of them carries only a tenth of its signal. Singular
 # values are safe to reason with, because the norm of a product is at most the product of the norms. Eigenvalues of different matrices do not
 # multiply.
 # </details>
 #
-# **Saturation shrinks one path. If that path cancelled a different one, the gradient grows.**
+# **Saturation shrinks one path. If that path cancelled another one, the gradient may grow.**
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # | against | remedy | where |
@@ -831,8 +832,9 @@ print(
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **Why does the plain network hardly get above guessing? With the usual initial weights each step shrinks what is left of an earlier
-# symbol and its gradient, until the distant steps hardly count.** An orthogonal initial matrix, which hardly shrinks them, is enough here. But a gradient that arrives is not always enough (the identity matrix), one that is tiny at first can grow (the GRU), and
+# **Why does the plain network hardly get above guessing? With the usual initial weights each step shrinks the trace of an earlier symbol
+# in the state, and the gradient that leads back to it, until the distant steps hardly count.** An orthogonal initial matrix, which hardly shrinks them, is enough here. But a gradient that reaches the
+# distant steps is not always enough (the identity matrix), one that is tiny at first can grow (the GRU), and
 # clipping only tames explosions. Gates are the next lecture's answer.
 
 # %% [markdown] slideshow={"slide_type": "slide"}

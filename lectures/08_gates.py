@@ -6,10 +6,10 @@
 #
 # <img src="figures/a_unit_that_counts.svg" width="860" alt="Lines of Shakespeare, each character shaded by one memory unit of a trained network. The shade is faint at the start of every line and grows stronger towards its end.">
 #
-# *You see one memory unit of a network that was trained to predict the next character of Shakespeare, and nothing else. The value
-# of the unit grows along every line and starts again at the next line. At each character something must decide how much of this value to
-# keep, and that is a gate. In section 6 you find this unit by measuring, test it on a different play, and ask whether the network uses
-# it.*
+# *You see one memory unit of a network that was trained to predict the next character of Shakespeare, and nothing else. Along every line
+# the value of the unit drifts in one direction, so the shade grows stronger, and at the next line it starts again. At each character
+# something must decide how much of this value to keep. That is the task of a gate. In section 6 you find this unit by measuring, test it on a
+# different play, and ask whether the network uses it.*
 #
 # **After this lecture you can**
 # - go from a residual connection through time to a gate, and say how long a gate with value $g$ remembers;
@@ -61,13 +61,13 @@ torch.set_num_threads(1)  # for matrices as small as these one thread is fastest
 #
 # $$h_t = h_{t-1} + R_t.$$
 #
-# The derivative of $h_t$ with respect to $h_{t-1}$ now contains a plain 1, so a gradient can pass. But nothing is ever *forgotten*;
-# after 1,000 steps the state is a sum of 1,000 terms. So mix the old state and $R_t$, with a number $g$ between 0 and 1:
+# The derivative of $h_t$ with respect to $h_{t-1}$ is now the identity plus the derivative of $R_t$, so a gradient can pass. But nothing is
+# ever *forgotten*; after 1,000 steps the state is a sum of 1,000 terms. So mix the old state and $R_t$, with a number $g$ between 0 and 1:
 #
 # $$h_t = g\, h_{t-1} + (1 - g)\, R_t.$$
 #
 # Each step multiplies the contribution of $h_0$ by $g$, so after $t$ steps a fraction $g^t$ of it is left. The number of steps after
-# which half of it is gone is its **half-life**. Such a unit is a **leaky unit**.
+# which half of it is gone is the **half-life**. A unit with such a fixed $g$ is a **leaky unit**.
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -88,8 +88,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - If $g^t = \tfrac12$, then $t = \ln \tfrac12 / \ln g$. So the half-lives are 6.6<!--[[math.log(0.5) / math.log(0.9):.1f]]--> steps and 69<!--[[math.log(0.5) / math.log(0.99):.0f]]--> steps. A small change in $g$ near 1 is a large change in memory.
-# - A small $g$ reacts immediately and keeps all the noise; a large one is smooth, but late. No fixed $g$ is right: you would like a
+# - If $g^t = \tfrac12$, then $t = \ln \tfrac12 / \ln g$. So the half-lives are 6.6<!--[[math.log(0.5) / math.log(0.9):.1f]]--> steps and 69<!--[[math.log(0.5) / math.log(0.99):.0f]]--> steps. A small change in $g$ near 1 makes a large change in memory.
+# - With a small $g$ the state reacts immediately, but it keeps all the noise. With a large $g$ it is smooth, but late. No fixed $g$ is right: you would like a
 #   small one at the jump and a large one elsewhere.
 # </details>
 #
@@ -109,7 +109,8 @@ show.predict(
 #
 # $$h_t = G_t \odot h_{t-1} + (1 - G_t) \odot R_t.$$
 #
-# (The superscripts say where a matrix leads: $W^{hR}$ leads from $h$ to $R$. In the other cells it is called $U$.) The
+# (The superscripts say where a matrix leads: $W^{hR}$ leads from $h$ to $R$. In the other cells the matrix that reads the state is called $U$.
+# The biases $B$ are subtracted.) The
 # **candidate** $R_t$ is the value that the cell could write; a plain network would take it as its next state. The gate $G_t$ is a
 # vector, with a separate value for each unit. If the gate is near 1, the unit keeps its value; if it is near 0, the unit takes the
 # candidate.
@@ -165,7 +166,7 @@ show.predict(
 #   open. Some slides write $-B$, as we do here; most programs write $+b$. Mind the sign.
 # </details>
 #
-# The arrow along the top is the memory's path. **Along it the state is multiplied by $G$, and by no matrix.**
+# The arrow along the top of the circuit is the path of the memory. **Along it the state is multiplied by $G$, but not by a matrix.**
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # The course's own cell computes these equations for many units and texts in one call. Here is its whole step:
@@ -299,7 +300,7 @@ for units in (1, 3):
 #   h_t = o_t \odot \tanh(c_t).$$
 #
 # The **forget gate** $f$ says how much memory is *kept* (its name says the opposite), the **input gate** $i$ how much is written,
-# and the **output gate** $o$ how much is shown. (The cell of 1997 had no forget gate; its memory kept everything, as with $f = 1$. Gers et
+# and the **output gate** $o$ how much of the memory the cell shows in $h$. (The cell of 1997 had no forget gate; its memory kept everything, as with $f = 1$. Gers et
 # al. added the gate.)
 
 
@@ -389,7 +390,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# The UGRNN has two<!--[[words(round(sizes["ugrnn"] / sizes["rnn"]))]]-->, the GRU three<!--[[words(round(sizes["gru"] / sizes["rnn"]))]]--> and the LSTM four<!--[[words(round(sizes["lstm"] / sizes["rnn"]))]]--> times as many parameters, because each gate or candidate has a separate block
+# The UGRNN has two<!--[[words(round(sizes["ugrnn"] / sizes["rnn"]))]]-->, the GRU three<!--[[words(round(sizes["gru"] / sizes["rnn"]))]]--> and the LSTM four<!--[[words(round(sizes["lstm"] / sizes["rnn"]))]]--> times as many parameters as the plain RNN, because each gate or candidate has a separate block
 # of $d_x \cdot n + n \cdot n$ weights and its biases. (The UGRNN's factor is 1.98<!--[[sizes["ugrnn"] / sizes["rnn"]:.2f]]-->, because our UGRNN has one bias per block, whereas
 # PyTorch's cells have two that are simply added.)
 # </details>
@@ -408,7 +409,7 @@ show.predict(
 #
 # $$\frac{\partial c_T}{\partial c_t} = f_T \odot f_{T-1} \odot \cdots \odot f_{t+1}.$$
 #
-# This is one factor per unit and step, without a matrix and without the slope of a tanh. With $f = 1$ the product is 1, for ever;
+# This is one factor per unit and step, without a matrix and without the slope of a tanh. With $f = 1$ the product is 1 over any number of steps;
 # Hochreiter & Schmidhuber called this the **constant error carousel**. (The full derivative has further terms: the gates and the
 # candidate depend on $h_{t-1}$, and hence on $c_{t-1}$.)
 #
@@ -483,11 +484,11 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Via the cell state only, $0.731^{20}$ = 0.002<!--[[sigmoid(1) ** 20:.3f]]--> of the gradient is left. With a bias of 4, $\sigma(4)$ = 0.982<!--[[sigmoid(4):.3f]]--> and 70<!--[[100 * sigmoid(4) ** 20:.0f]]--> % are left.
-# - The gates that occurred differ a little from $\sigma(b)$. Their product is within a factor of two of $\sigma(b)^{20}$ for biases of 0 and above<!--[[? all(0.5 < measured[b][1][20] / sigmoid(b) ** 20 < 2 for b in range(0, 7))]]-->.
-# - The measured gradient is larger than that product. With a bias of 1, 5<!--[[ratio[1]:.0f]]--> times as much arrives by all paths together as via the cell state only;
-#   with a bias of 0, 13<!--[[ratio[0]:.0f]]--> times as much. The rest comes through $h$, the gates and the candidate. These are the paths of a plain
-#   network, with its matrices.
+# - Via the cell state only, $0.731^{20}$ = 0.002<!--[[sigmoid(1) ** 20:.3f]]--> of the gradient is left. With a bias of 4, $\sigma(4)$ = 0.982<!--[[sigmoid(4):.3f]]--> and 70<!--[[100 * sigmoid(4) ** 20:.0f]]--> % is left.
+# - The actual gates differ a little from $\sigma(b)$. Their product is within a factor of two of $\sigma(b)^{20}$ for biases of 0 and above<!--[[? all(0.5 < measured[b][1][20] / sigmoid(b) ** 20 < 2 for b in range(0, 7))]]-->.
+# - The measured gradient is larger than that product. With a bias of 1, the gradient by all paths together is 5<!--[[ratio[1]:.0f]]--> times as large as that via the cell state only;
+#   with a bias of 0, it is 13<!--[[ratio[0]:.0f]]--> times as large. The rest comes through $h$, the gates and the candidate, on paths that
+#   pass through matrices, as in a plain network.
 # </details>
 #
 # **The cell state keeps a memory only while the forget gates are close to 1.** And 0.73 is not close.
@@ -560,8 +561,8 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Do units represent something?** Karpathy et al. (2015) show units that follow quotation marks or the length of a line. It is easy to
-# fool yourself here: among 256 units some look right on any short text. So write down beforehand what a unit could follow; find the
-# unit with the largest absolute correlation on one play; and *test that unit on a different play*. As a control, take the largest correlation
+# fool yourself here, because whatever you look for, some of 256 units seem to follow it on a short text. So write down beforehand which
+# *features* of the text a unit could follow; for each feature find the unit with the largest absolute correlation on one play; and *test that unit on a different play*. As a control, take the largest correlation
 # over all units after shifting the features by 2,000 characters, so that nothing should fit.
 
 
@@ -633,7 +634,7 @@ show.predict(
 # - The position in the line has the highest correlation<!--[[? max(found, key=lambda of: abs(found[of][1])) == ("position in the line", "memory")]]-->. The memory of unit 90<!--[[counting]]-->, $\tanh c$, follows it with a correlation of −0.83<!--[[found["position in the line", "memory"][1]:.2f]]--> on the play
 #   where we found the unit, and with −0.87<!--[[found["position in the line", "memory"][2]:.2f]]--> on the other. No *forget gate* follows it nearly as closely (0.26<!--[[abs(found["position in the line", "forget"][1]):.2f]]--> at best).
 # - The unit for the names of speakers holds up as well, with 0.62<!--[[found["name of a speaker", "memory"][1]:.2f]]--> and then 0.75<!--[[found["name of a speaker", "memory"][2]:.2f]]-->, and so do the units for vowels<!--[[? min(abs(found["vowel", what][2]) for what in ("forget", "memory")) > 0.55]]-->.
-# - Stage directions are the warning. Their unit falls from 0.59<!--[[found["stage direction", "memory"][1]:.2f]]--> to 0.41<!--[[found["stage direction", "memory"][2]:.2f]]--> on the other play. It is the very unit that was also
+# - Stage directions are the warning. The correlation of their unit falls from 0.59<!--[[found["stage direction", "memory"][1]:.2f]]--> to 0.41<!--[[found["stage direction", "memory"][2]:.2f]]--> on the other play. It is the very unit that was also
 #   chosen for the names of speakers<!--[[? found["stage direction", "memory"][0] == found["name of a speaker", "memory"][0]]]-->, so "a unit for stage directions" would be the wrong name. The passage on which we
 #   chose it has only eight<!--[[words(directions)]]--> stage directions.
 # - The control stays below 0.1<!--[[? max(of[3] for of in found.values()) < 0.1]]-->.
@@ -668,7 +669,7 @@ widgets.unit_explorer(held_out[part], quantities, unit=counting)
 #
 # The forget gate is near 1 nearly everywhere<!--[[? there["forget"][:, counting].numpy()[~at["line breaks"]].mean() > 0.9]]-->, and falls to nearly 0 at one character, the line break<!--[[? opens["line breaks"][0] < 0.05]]-->. The input gate opens
 # mostly at the first letter of a word<!--[[? opens["first letters"][1] > 2 * opens["letters inside words"][1]]]-->, and there the unit moves. On the whole text $\tanh c$ changes by −0.16<!--[[moves["first letters"]:.2f]]--> on average at first letters and by +0.02<!--[[moves["letters inside words"]:+.2f]]-->
-# inside words. Even so, it does not follow the number of words in the line more closely (−0.85<!--[[with_words:.2f]]-->) than the number of characters (−0.87<!--[[found["position in the line", "memory"][2]:.2f]]-->). So
+# inside words. Even so, the unit does not follow the number of words in the line more closely (−0.85<!--[[with_words:.2f]]-->) than the number of characters (−0.87<!--[[found["position in the line", "memory"][2]:.2f]]-->). So
 # call it a unit for the position in the line, not a counter of either. Most other units show no pattern that we could name; we chose this one because it does.
 # </details>
 
@@ -707,8 +708,8 @@ with_words = float(np.corrcoef(value, words_of_the_line)[0, 1])
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Does the network use this unit?** We *ablate* it: we set its output $h$ to 0, for the gates and for the softmax, and measure how much
-# the loss rises on the held-out play, at line breaks and elsewhere. As controls we do the same with 20 units chosen at random. Then we
-# take unit 48<!--[[weak]]-->, which we found by ablating all 256 in turn. It follows the position in the line only weakly (a correlation of −0.28<!--[[follows:.2f]]-->).
+# the loss rises on the held-out play, at line breaks and elsewhere. As controls we do the same with 20 units chosen at random. Last, we
+# ablate unit 48<!--[[weak]]-->, to which a search through all 256 units led us. It follows the position in the line only weakly (a correlation of −0.28<!--[[follows:.2f]]-->).
 
 # %% slideshow={"slide_type": "fragment"}
 rows = torch.tensor([tokenizer.encode(held_out[i : i + 1000]) for i in range(0, 8000, 1000)])
@@ -743,9 +744,9 @@ print(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# Without unit 90<!--[[counting]]--> the network predicts line breaks worse, by 0.21<!--[[rise[0]:.2f]]--> nats. None of the twenty others costs more than 0.03<!--[[rises[:, 0].max():.2f]]-->. At all
+# Without unit 90<!--[[counting]]--> the network predicts line breaks worse, by 0.21<!--[[rise[0]:.2f]]--> nats. Ablating any one of the twenty others raises this loss by at most 0.03<!--[[rises[:, 0].max():.2f]]-->. At all
 # other characters, ablating unit 90<!--[[counting]]--> costs less than ablating the costliest of the twenty<!--[[? rise[1] < rises[:, 1].max()]]-->. **So the network uses this unit to predict the end of
-# the line.** But without unit 48<!--[[weak]]--> the loss there rises even more, by 0.32<!--[[by_weak[0]:.2f]]--> nats<!--[[? by_weak[0] > rise[0]]]-->. **In this network, the unit that follows the line most closely is not
+# the line.** But without unit 48<!--[[weak]]--> the loss at line breaks rises even more, by 0.32<!--[[by_weak[0]:.2f]]--> nats<!--[[? by_weak[0] > rise[0]]]-->. **In this network, the unit that follows the line most closely is not
 # the one that matters most for predicting line breaks.**
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -808,7 +809,7 @@ widgets.live(draw_race, seed=show.choice([*range(5), "all five"], "seed", value=
 # **One thing at a time.** Now the gate that keeps the old state, $G$, $z$ or $f$, starts with a bias of 0, 1 or 3 in all three
 # cells. For each seed, a cell's other initial weights and its texts are the same at all three biases. Each cell runs with each bias at
 # the best of five learning rates, chosen by the first seed's accuracy on separate texts (`python -m lectures.recipes gate_bias`). The rate
-# has a warm-up and falls to 0 along a cosine, so the percentages are not those of the race.
+# has a warm-up and falls to 0 along a cosine, so the percentages differ from those of the race.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 by_bias = stored("gate_bias")
@@ -860,10 +861,10 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. At equal numbers of parameters
 #
-# All runners above have the same width, and an LSTM of 48 units has about four times the recurrent parameters of an RNN of 48. Collins,
+# All cells in the race have the same width, and an LSTM of 48 units has about four times the recurrent parameters of an RNN of 48 units. Collins,
 # Sohl-Dickstein & Sussillo (2016) kept the number of parameters fixed instead, and tuned every cell at great length. They found that
-# all architectures store about *five bits per parameter*, and that they differ in how easy they are to train. In short, the number of
-# parameters matters more than the cell, *if you can train it*.
+# all architectures store about *five bits per parameter*, and that they differ in how easy they are to train. In short, in their experiments
+# the number of parameters matters more than the cell, *if you can train the cell*.
 #
 # Here is a small version of their comparison (`python -m lectures.recipes capacity`), with minutes of training. Only the learning rate is tuned,
 # for each cell and size; then five seeds run at that rate. On the left the networks memorise random yes/no answers, one bit each. On the right they
@@ -911,17 +912,17 @@ HTML(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - **Memorising.** With 500 and with 1,000 parameters the RNN and the UGRNN store more than the LSTM<!--[[? all(less["memorising"][of][n][0] > less["memorising"][of][n][1] for of in ("rnn", "ugrnn") for n in ("500", "1000"))]]-->, with 2,000 no difference from it is clear<!--[[? all(abs(less["memorising"][of]["2000"][0]) < less["memorising"][of]["2000"][1] for of in less["memorising"])]]-->. No run stores more than 2.4<!--[[bits.max():.1f]]--> bits
+# - **Memorising.** With 500 and with 1,000 parameters the RNN and the UGRNN store more than the LSTM<!--[[? all(less["memorising"][of][n][0] > less["memorising"][of][n][1] for of in ("rnn", "ugrnn") for n in ("500", "1000"))]]-->; with 2,000 parameters no cell differs clearly from the LSTM<!--[[? all(abs(less["memorising"][of]["2000"][0]) < less["memorising"][of]["2000"][1] for of in less["memorising"])]]-->. No run stores more than 2.4<!--[[bits.max():.1f]]--> bits
 #   per parameter, whereas Collins et al. reach five after long tuning. Such short runs cannot distinguish how much a cell can hold from how fast it learns.
 # - **Characters.** The GRU and the LSTM cannot be told apart<!--[[? all(abs(less["characters"]["gru"][n][0]) < less["characters"]["gru"][n][1] for n in ("20000", "60000"))]]-->. With 60,000 parameters the RNN needs 0.13<!--[[less["characters"]["rnn"]["60000"][0]:.2f]]--> ± 0.07<!--[[less["characters"]["rnn"]["60000"][1]:.2f]]--> nats more than the LSTM<!--[[? less["characters"]["rnn"]["60000"][0] > less["characters"]["rnn"]["60000"][1]]]-->, and the UGRNN 0.32<!--[[less["characters"]["ugrnn"]["60000"][0]:.2f]]--> ± 0.10<!--[[less["characters"]["ugrnn"]["60000"][1]:.2f]]-->.
-# - **One rate for all would have said something else.** At a rate of 0.003 the plain RNN is ahead of the LSTM by 0.2<!--[[min(at_one_rate):.1f]]--> nats at both sizes<!--[[? {round(ahead, 1) for ahead in at_one_rate} == {0.2}]]--> (one seed, on other plays). The LSTM's own rate is thirty times as high<!--[[? {capacity["characters"]["lstm"][n]["rate"] for n in ("20000", "60000")} == {0.09}]]-->.
+# - **One learning rate for all cells would have led to a different result.** At a rate of 0.003 the plain RNN is ahead of the LSTM by 0.2<!--[[min(at_one_rate):.1f]]--> nats at both sizes<!--[[? {round(ahead, 1) for ahead in at_one_rate} == {0.2}]]--> (one seed, on other plays). The LSTM's best rate is thirty times as high<!--[[? {capacity["characters"]["lstm"][n]["rate"] for n in ("20000", "60000")} == {0.09}]]-->.
 # </details>
 #
 # **At equal size, the order of the cells depends on the task and, in the one seed that we tried, on whether each cell has its own
 # learning rate.**
 #
 # **What if the network could leave a value unchanged, for as long as it wants? A gate near 1 does that, for as long as it stays near 1.
-# Training must learn when to do so, and how easily it learns this depends on the cell and on the initial values of its gates.**
+# The network must learn when to do so, and how easily it learns this depends on the cell and on the initial values of its gates.**
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # > **What goes wrong.** You compare cells at equal *width*, where an LSTM of 64 units has four times the parameters of an RNN of 64.
