@@ -118,7 +118,7 @@ show.predict(
 #
 # $$w_t = \underset{w}{\mathrm{argmax}}\; P(w \mid w_1, \dots, w_{t-1}).$$
 #
-# It needs only $n$ calls of the model. To see what it loses, we take a model that is small enough to search completely. It has
+# It needs only $n$ calls of the model. To see what it misses, we take a model that is small enough to search completely. It has
 # sixteen words<!--[[? TableLM.vocab_size == 16]]-->, and the next word depends only on the previous one. Each row of the table sums to 1.
 
 # %% slideshow={"slide_type": "fragment"}
@@ -200,7 +200,7 @@ print(f"total probability {sum(math.exp(found.log_prob) for found in every):.4f}
 # <details><summary><b>What to notice</b></summary>
 #
 # - Greedy search **never starts with an improbable word**, and here the best text starts with the least probable of the three first words.
-# - It **prefers many common words to one rare one**: "without" looks better than "penniless" because it begins many sentences.
+# - It **overrates a word with many continuations**: "without" looks better than "penniless" because it begins many sentences.
 #   Each of them gets only a part of the probability of "without".
 # - The thirteen probabilities sum to 1<!--[[? len(every) == 13 and abs(sum(math.exp(found.log_prob) for found in every) - 1) < 1e-3]]-->, because with `<eos>` a language model divides a total of 1 among complete texts
 #   ([lecture 1](01_language_models.ipynb)).
@@ -259,7 +259,7 @@ print("200 times ln 0.01, added: ", round(200 * math.log(0.01), 1))
 # | 3 | **with no money** 0.21 · 0.9 = 0.189<!--[[p_of("with no money"):.3f]]-->, **without any money** 0.27 · 0.6 = 0.162<!--[[p_of("without any money"):.3f]]-->, without any means 0.108<!--[[p_of("without any means"):.3f]]-->, with no plan 0.021<!--[[p_of("with no plan"):.3f]]--> | with no money, without any money |
 # | 4 | with no money `<eos>` 0.189 · 0.7 = 0.1323<!--[[p_of("with no money <eos>"):.4f]]-->, finished; without any money `<eos>` 0.1134<!--[[p_of("without any money <eos>"):.4f]]-->, finished; … | unfinished texts have at most 0.0567<!--[[p_of("with no money at"):.4f]]-->: stop |
 #
-# In step 3 the order changed: the second hypothesis is now first. Greedy search had dropped it.
+# In step 3 the order changes: "with no", which was second, now leads as "with no money". Greedy search dropped "with" in step 1.
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -332,7 +332,7 @@ for b in (1, 2, 3):
 # than the best finished one (Stahlberg & Byrne 2019, for translations). If a probable text ends early, most others are dropped early. In
 # the worst case none is dropped.
 #
-# But **every word lowers the probability, so short texts have an advantage.** One remedy is to divide $\ln P$ by a power of the length, the **length
+# But **every word lowers the probability, so short texts have an advantage.** One remedy is to divide $\ln P$ by a power of the length $|y|$, the **length
 # penalty** (Wu et al. 2016, section 7, in a simpler form):
 #
 # $$\mathrm{score}(y) = \frac{\ln P(y)}{|y|^{\alpha}}, \qquad \alpha = 0: \text{probability}, \quad \alpha = 1:
@@ -390,7 +390,7 @@ show.predict(
 #   favours longer texts. With a negative $\alpha$ the score is $\ln P$ *times* a power of the length, so a long text is penalised twice: by $\ln P$ and by that factor.
 # - At $\alpha = 0$ a sentence of 7<!--[[leader(0)]]--> tokens leads; from $\alpha = 1$ upwards<!--[[? leader(0.9) == leader(0) < leader(1) == leader(2)]]--> a sentence of 14<!--[[leader(1)]]--> tokens leads. Neither is *right*: we
 #   choose $\alpha$ so that the outputs are as long as the reference texts.
-# - A penalty also changes the stopping rule, because an open text may now gain by growing. `nlmcore` computes the best score that an open
+# - A penalty also changes the stopping rule, because the score of an open text may now rise as the text grows. `nlmcore` computes the best score that an open
 #   text could still reach: its present $\ln P$, divided by the penalty at the maximum length.
 # </details>
 #
@@ -484,10 +484,10 @@ big, own = measured["rows"]["SmolLM2"], measured["rows"]["bpe_gpt"]
 tokens_of = {way: row["probability"] for way, row in big.items()}
 closest = min(ways, key=lambda way: abs(math.log(tokens_of[way] / tokens_of["Shakespeare"])))
 show.predict(
-    "Over all passages, which way of writing comes closest to Shakespeare's mean probability per token?",
+    "Over all passages, which way of decoding comes closest to Shakespeare's mean probability per token?",
     choices=ways,
     answer=closest,
-    why="Read that text as well. Is it good?",
+    why="Read the text that it writes as well. Is it good?",
     reveals=widgets.live(
         beside_shakespeare,
         way=ipywidgets.ToggleButtons(
@@ -512,7 +512,7 @@ for model, rows in measured["rows"].items():
         )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# *Per token: the geometric mean of the model's probabilities. Repeated: the fraction of groups of four tokens that already occurred
+# *Per token: the geometric mean of the model's probabilities, over the whole continuation and over its first and its last 12 tokens. Repeated: the fraction of groups of four tokens that already occurred
 # in the same continuation. bpe_gpt is the course's own small model, which was trained on the other plays.*
 #
 # <details><summary><b>Answer, and what to notice</b></summary>
@@ -559,7 +559,7 @@ for model, rows in measured["rows"].items():
 #
 # $$p_i \propto \exp(z_i / T), \qquad H = -\sum_i p_i \ln p_i.$$
 #
-# We call SmolLM2 once for each prompt and store the distribution. The widget below filters the stored one.
+# We call SmolLM2 once for each prompt and store the distribution; the widget below filters it.
 
 # %% slideshow={"slide_type": "fragment"}
 prompts = [
@@ -602,7 +602,7 @@ show.predict(
 #   also keeps many words only where the model is undecided.
 # - Typical sampling can cut off the *most* probable word. After "Once upon a time there was a", typical-p = 0.5 drops "small<!--[[tokenizer.decode([int(next_word[once].argmax())]).strip()]]-->"<!--[[? reshape(next_word[once], typical_p=0.5)[next_word[once].argmax()] == -math.inf]]-->: its
 #   surprise, 2.6<!--[[-next_word[once].max():.1f]]-->, is far below the mean of 5.3<!--[[torch.special.entr(next_word[once].exp()).sum():.1f]]-->.
-# - Temperature by itself keeps every word. At $T = 2$ even "Paris" keeps a probability of only 0.05<!--[[reshape(next_word[paris], temperature=2.0).exp().max():.2f]]-->; the rest lies in the tail.
+# - Temperature by itself keeps every word. At $T = 2$ even "Paris" keeps a probability of only 0.05<!--[[reshape(next_word[paris], temperature=2.0).exp().max():.2f]]-->; the rest is spread over all other words.
 # </details>
 #
 # **Top-p, min-p and typical sampling keep few words where the model is confident and many where it is not<!--[[? all(10 * words_kept(paris, **{name: p}) < words_kept(once, **{name: p}) for name, p in (("top_p", 0.9), ("min_p", 0.05), ("typical_p", 0.5)))]]-->.** Top-k always
@@ -673,7 +673,7 @@ widgets.word_by_word(trees, lambda i: tokenizer.decode([i]), prompt=begin)
 #
 # At the second token, where no candidate has half of the probability, all four ways differ<!--[[? len({[node.token for node in tree.nodes if node.id in tree.best and node.step][1] for tree in trees.values()}) == 4]]-->, and from there they continue different texts. At
 # $T = 2$ the bars almost vanish, because the tail of 49,000 tokens holds nearly all the probability. The model writes tokens far outside
-# the first five, and the sentence falls apart. This is one seed and one text per way; it does not show which way is better.
+# the five most probable ones, and the sentence falls apart. This is one seed and one text per way; it does not show which way is better.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -810,7 +810,7 @@ show.predict(
 # |---|---|---|---|
 # | drafted | 0.5 | 0.5 | $q$ |
 # | accepted | 0.5 · 1 = 0.5 | 0.5 · (0.2 / 0.5) = 0.2 | $q \cdot \min(1, p/q) = \min(p, q)$ |
-# | refused, then sampled anew | 0.3 | 0 | $\max(0, p - q)$ |
+# | refused, then sampled again | 0.3 | 0 | $\max(0, p - q)$ |
 # | together | 0.8 | 0.2 | $p$ |
 #
 # Drafts are refused with probability $1 - 0.5 - 0.2 = 0.3$, and every refusal becomes an A, the only word to which the draft model
@@ -942,7 +942,7 @@ show.predict(
 # text worse? (No, only slower.) What goes wrong: the class thinks that the large model "checks" by agreeing with its own best choice.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 10. A few more, in a line each
+# ## 10. A few more methods, in a line each
 #
 # - **Minimum Bayes risk** (Eikema & Aziz 2020) lets samples vote. It samples many texts, and takes the one that is most similar to all the
 #   others. An odd text, such as an empty translation, can be the most probable of all and still lose, since it resembles no other sample.
