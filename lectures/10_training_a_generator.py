@@ -23,7 +23,7 @@
 # |---|---|---|---|---|---|---|---|
 # | minutes | 8 | 9 | 6 | 11 | 12 | 10 | 8 |
 #
-# The minutes are for a class. If you work alone, with all predictions and widgets, plan 85 minutes. Section 7 is for the curious and takes another 15; nothing after it needs it.
+# The minutes are for a class. If you work alone, with all predictions and widgets, plan 85 minutes. Section 7 is for the curious and takes another 15; later you need it only for question 7 of *Check yourself*.
 # Every cell runs in under ten seconds on a laptop, without a network connection. *Coming from other slides or a paper?* A table at the end translates their notation.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -219,7 +219,7 @@ for way in ("teacher forcing", "free running"):
 # <details><summary><b>What to notice</b></summary>
 #
 # - Teacher forcing ends at 1.96<!--[[mean(end["teacher forcing"]):.2f]]--> nats. Most of its names could be real, but hardly "Macholee" and "Tiamabe".
-# - Free running ends at 2.54<!--[[mean(end["free running"]):.2f]]--> nats. Predicting by letter frequencies at each position has a loss of 2.55<!--[[by_position:.2f]]-->. The two agree to 0.01<!--[[? abs(mean(end["free running"]) - by_position) < 0.01]]-->.
+# - Free running ends at 2.54<!--[[mean(end["free running"]):.2f]]--> nats. Predicting by letter frequencies at each position has a loss of 2.55<!--[[by_position:.2f]]-->. The two differ by less than 0.01<!--[[? abs(mean(end["free running"]) - by_position) < 0.01]]-->.
 # - All five
 #   seeds lie within 0.02 nats of their mean<!--[[? all(abs(nats - mean(end[way])) < 0.02 for way in ("teacher forcing", "free running") for nats in end[way])]]-->.
 # - Free running is also slower: about 15<!--[[ms["free running"]:.0f]]--> ms per update instead of 9<!--[[ms["teacher forcing"]:.0f]]-->. It must call the network once for each letter;
@@ -473,7 +473,7 @@ show.predict(
 #
 # Bengio et al. (2015) begin with the reference words and replace them little by little. At each step of the text they toss a coin. With
 # probability $\epsilon_i$ the network reads the reference word, otherwise a word that it samples itself. $i$ counts training steps, and
-# $\epsilon_i$ falls by one of three schedules (their section 2.4; $\epsilon$ without an index is a floor under the linear schedule,
+# $\epsilon_i$ falls according to one of three schedules (their section 2.4; $\epsilon$ without an index is a floor under the linear schedule,
 # here 0):
 #
 # $$\text{linear } \epsilon_i = \max(\epsilon, k - c\,i), \qquad \text{exponential } \epsilon_i = k^i, \; k < 1, \qquad \text{inverse sigmoid } \epsilon_i = \frac{k}{k + \exp(i/k)}, \; k \ge 1.$$

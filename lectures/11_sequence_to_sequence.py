@@ -57,7 +57,7 @@ from nlmcore.training import fit, teacher_forcing_loss
 torch.set_num_threads(1)  # sums in one order: section 3 trains to the same numbers every time
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 1. One frame for many tasks
+# ## 1. One framework for many tasks
 #
 # One text goes in, the **source** $x_1 \dots x_n$. A second one comes out, the **target** $y_1 \dots y_m$, often with a different length and
 # word order.
@@ -624,7 +624,7 @@ for said in attempts:
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # The second text says a different number, 456,000 instead of 465,000, and has four<!--[[words(sum(a == b for a, b in zip(right.split(), attempts[1].split())))]]--> of six words right. The third has all six<!--[[words(len({*right.split()}))]]--> words, in
-# reverse order<!--[[? attempts[2].split() == right.split()[::-1]]]-->, but none of the pairs. (A single fraction of 0 would make the whole mean 0. So if no group matches, the program uses
+# reverse order<!--[[? attempts[2].split() == right.split()[::-1]]]-->, but none of the pairs. (A single fraction of 0 would make the whole mean 0. So if no group of some length matches, the program uses
 # a small value instead, as is usual.) BLEU is meant for whole test sets, and for comparing systems on the same test set.
 #
 # We trained translators with one vector on 20,000 numbers of up to 12 English words, for 3,000<!--[[measured["training"]["steps"]:,]]--> steps, with five seeds. We tested them on

@@ -14,7 +14,7 @@
 # **After this lecture you can**
 # - say when one vector is too narrow a path between two halves of a network;
 # - compute attention by hand: scores, softmax, weighted sum;
-# - say what a mean, fixed weights and a query can each find, and choose between three scores;
+# - say what a mean, fixed weights and a learned query can each find in a sentence, and choose between three scores;
 # - explain queries, keys, values, the division by $\sqrt{d}$, masks and heads;
 # - read an attention heatmap, of words or of a picture, and say what it does not prove.
 #
@@ -450,8 +450,8 @@ show.heatmaps(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# With random weights the three scores need not agree. Training shapes $W$, $A$, $B$ and $u$ until the score asks a useful question. With
-# vectors in the plane you can see *which* questions each score can ask.
+# With random weights the three scores need not agree. Training shapes $W$, $A$, $B$ and $u$ until the scores are useful for the task. With
+# vectors in the plane you can see what each score can look for.
 #
 # > **Ask yourself.** Under the dot product, which direction of the query gives "idea" (at the bottom)
 # > the largest weight? Under the bilinear score $W$ first rotates every key by 90°. Which direction is best now? What happens under
@@ -1040,7 +1040,7 @@ widgets.attention_explorer(
 #
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - Layer 0, head 2 reads the previous word, with weight 1.00<!--[[every_head[0, 2].diagonal(-1).min():.2f]]-->, in every sentence. Layer 1, head 8 reads the next word with a mean
+# - Layer 0, head 2 reads the previous word, with weight 1.00<!--[[every_head[0, 2].diagonal(-1).min():.2f]]-->, at every word of this sentence. Layer 1, head 8 reads the next word with a mean
 #   weight of 0.64<!--[[every_head[1, 8].diagonal(1).mean():.2f]]-->.
 # - Layer 4, head 5 and many others *park* on `[CLS]`<!--[[? every_head[4, 5, :, 0].mean() > 0.85]]-->, that is, they leave much of their weight there. Each row must sum to 1, even when
 #   a head has found nothing. Clark et al. (2019) see such parking in BERT, mostly at `[SEP]`, and suspect that it means "nothing here".
