@@ -251,7 +251,7 @@ widgets.decoder_player(steps_of, sources, starts)
 #
 # After "vier tausend" a German number may end, or continue, for example with a digit, with "hundert" or with a multiple of ten. *This* decoder is
 # nearly certain of "sieben"<!--[[? dict(steps_of(english(4_723))[2].likely)["sieben"] > 0.9]]-->, so its state still holds at least the next digit. The whole stripe changes with every word, and the
-# eye finds no cell that stores "seven hundred". Section 4 asks a classifier about $c$ instead.
+# eye finds no cell that stores "seven hundred". Section 4 tests with a classifier what $c$ holds.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -400,7 +400,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # > **What goes wrong.** Besides a missing shift and counted padding, there are three more mistakes. With *no* `<bos>` the model
 # > never learns to predict the first word from just the source. With *source and target both reversed* it learns to write
-# > backwards. And if you take the encoder's **state at a padded step**, you forget that in a batch the last *column* is not the
+# > backwards. And if you take the encoder's **state at a padded step**, you forget that in a batch the last *column* is not always the
 # > last *word*. The mask must say which state is $c$.
 
 # %% slideshow={"slide_type": "fragment"}
@@ -591,7 +591,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **In this network, training turned recency upside down.** In an untrained encoder that reads from left to right, 7<!--[[untrained["first"]:.0f]]--> % of the numbers share the first
+# **In this network, training reversed the effect of recency.** In an untrained encoder that reads from left to right, 7<!--[[untrained["first"]:.0f]]--> % of the numbers share the first
 # word with their nearest neighbour and 99<!--[[untrained["last"]:.0f]]--> % the last. After training, 78<!--[[forward["first"]:.0f]]--> % share the first word and 23<!--[[forward["last"]:.0f]]--> % the last. (One trained
 # network; `python -m lectures.recipes one_vector`.)
 #
@@ -901,7 +901,7 @@ show.predict(
 #
 # 4. Why is the source reversed and the target not?
 # <details><summary>Answer</summary>If only the source is reversed, the encoder reads its first word just before the decoder writes the first word. If both were
-# reversed, the encoder would still read its first word last, but the decoder would begin with its last word. So the two first words would not be close, and the model would write backwards.</details>
+# reversed, the encoder would still read its first word last, but the decoder would begin with the last word of the target. So the first words of source and target would not be close, and the model would write backwards.</details>
 #
 # 5. A batch has sources of 3 and of 7 words. Which state is the vector of the first source if the encoder reads from left to right?
 # <details><summary>Answer</summary>It is the state after the third word (or its &lt;eos&gt;), not the one in the last column, because the

@@ -1166,7 +1166,7 @@ ratios = [ratio(*pair) for pair in pairs]
 # - In the passive sentence it picks "street"<!--[[? ratios[2] < 1]]-->, which is not tired.
 # </details>
 #
-# **Five sentences show that this head does not resolve "it".** They do not show what it does instead.
+# **Five sentences show that this head does not reliably resolve "it".** They do not show what it does instead.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Does MiniLM's output depend on that head?** **Ablate** it, which means setting its output to zero (here by zeros in its part of
@@ -1313,7 +1313,7 @@ widgets.live(caption, number=widgets.slider(0, 0, 99, 1, "scene", "460px"))
 # state: three matrices for the input and three for the state. Attention adds a score and a term of the sum for every pair of words, together $2d$
 # multiplications for each of the $n \cdot m$ pairs.
 #
-# So the steps grow as $O(n+m)$ and the scores as $O(nm)$. For long texts the scores cost more.
+# So the cost of the steps grows as $O(n+m)$ and the cost of the scores as $O(nm)$. For long texts the scores cost more.
 #
 # > **Ask yourself.** Take width $d = 128$ and $n = m$. At which length do the scores begin to cost more than the steps: at about 10 words, about 100, or about 1,000?
 
