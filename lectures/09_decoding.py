@@ -200,8 +200,8 @@ print(f"total probability {sum(math.exp(found.log_prob) for found in every):.4f}
 # <details><summary><b>What to notice</b></summary>
 #
 # - Greedy search **never starts with an improbable word**, and here the best text starts with the least probable of the three first words.
-# - It **overrates a word with many continuations**: "without" looks better than "penniless" because it begins many sentences.
-#   Each of them gets only a part of the probability of "without".
+# - It **prefers several common words to one rare word**: "without" looks better than "penniless" because it begins many sentences.
+#   But each of them gets only a part of the probability of "without".
 # - The thirteen probabilities sum to 1<!--[[? len(every) == 13 and abs(sum(math.exp(found.log_prob) for found in every) - 1) < 1e-3]]-->, because with `<eos>` a language model divides a total of 1 among complete texts
 #   ([lecture 1](01_language_models.ipynb)).
 # </details>
