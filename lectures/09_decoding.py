@@ -2,23 +2,23 @@
 # # Decoding
 #
 # A language model assigns a probability to every text, but it does not write one. **Which text should it write?** "The most probable
-# one" is a natural answer. For most models we cannot find that text with certainty, but we can come close. Here is what we
-# then find:
+# one" is a natural answer. For most models nobody can find that text with certainty, so programs search for a text
+# that is as probable as possible. Here is what such a search finds:
 #
 # <img src="figures/aye.svg" width="860" alt="Probability of each of 96 tokens under SmolLM2. Shakespeare's line jumps between 0 and 1 and is low most of the time. The line of the text found by beam search climbs and stays near 1.">
 #
 # *Twelfth Night, act 1: Olivia mourns for her brother, and the clown answers. A real model, SmolLM2, gives every token of
-# Shakespeare's text a probability (blue). Then it continues by itself, with the most probable text that a beam search finds
+# Shakespeare's text a probability (blue). From the same beginning it also writes a text of its own, the most probable one that a beam search (section 3) finds
 # (orange): "Aye, aye, aye, aye, aye, aye, aye, aye, …"*
 #
 # **After this lecture you can**
 # - say what a search looks for, why it cannot check every text, and when there is a shortcut;
 # - do greedy search and beam search by hand, and say when a beam may stop;
-# - use a length penalty, and say what its sign does;
+# - use a length penalty, and say what the sign of its exponent does;
 # - filter a next-word distribution by temperature, top-k, top-p (nucleus), min-p and typicality;
 # - lower the scores of tokens that would repeat, and say what that costs;
-# - let a small model draft for a large one, and prove that each token still follows the large model's distribution;
-# - choose between searching and sampling for a task, with measured reasons.
+# - let a small model draft tokens for a large one, and prove that each token still follows the large model's distribution;
+# - choose between searching and sampling for a task, and support the choice with measurements.
 #
 # **You need** conditional probabilities, logarithms and Python. From [lecture 1](01_language_models.ipynb) you need language
 # models, the chain rule, and the token `<eos>` that ends a text. We use models here without explaining them; *Inside a real
@@ -76,7 +76,7 @@ torch.set_num_threads(1)  # sums in a fixed order, so that every run samples the
 # $$\hat w_{1:n} = \underset{w_{1:n}}{\mathrm{argmax}}\; P(w_{1:n}) = \underset{w_{1:n}}{\mathrm{argmax}} \prod_{t=1}^{n}
 #   P(w_t \mid w_1, \dots, w_{t-1}).$$
 #
-# ($\mathrm{argmax}$ returns not the largest value, but the text that has it. The prompt precedes every word and is omitted
+# ($\mathrm{argmax}$ returns not the largest value, but the text that has it. Every probability also depends on the prompt, which is omitted
 # from the formula.) There are $V^n$ texts of $n$ words from a vocabulary of $V$. SmolLM2, a small real model that you will meet in
 # section 4, has a vocabulary of 49,152 tokens; a **token** is a word or a part of one.
 
@@ -103,7 +103,7 @@ show.predict(
 # </details>
 #
 # Checking every text is **exhaustive search**; for a real vocabulary its cost is *prohibitive*. Is there a shortcut? Section 2 shows one for models
-# in which the next word depends only on the previous one. Section 4 shows one that drops hopeless texts early. **If the next word may
+# in which the next word depends only on the previous one. Section 4 shows one that drops a text as soon as it can no longer win. **If the next word may
 # depend on all previous words, no known shortcut is fast for every model.** For recurrent networks the problem is NP-hard (Chen, Gilroy, Maletti, May & Knight
 # 2018), and nobody knows an algorithm that is always fast for an NP-hard problem.
 
@@ -118,7 +118,7 @@ show.predict(
 #
 # $$w_t = \underset{w}{\mathrm{argmax}}\; P(w \mid w_1, \dots, w_{t-1}).$$
 #
-# It needs only $n$ calls of the model. To see what it loses, we take a model that is small enough to search completely. It has
+# It needs only $n$ calls of the model. To see what it misses, we take a model that is small enough to search completely. It has
 # sixteen words<!--[[? TableLM.vocab_size == 16]]-->, and the next word depends only on the previous one. Each row of the table sums to 1.
 
 # %% slideshow={"slide_type": "fragment"}
@@ -200,8 +200,8 @@ print(f"total probability {sum(math.exp(found.log_prob) for found in every):.4f}
 # <details><summary><b>What to notice</b></summary>
 #
 # - Greedy search **never starts with an improbable word**, and here the best text starts with the least probable of the three first words.
-# - It **prefers many common words to one rare one**: "without" looks better than "penniless" because it begins many sentences.
-#   Each of them gets only a part of the probability of "without".
+# - It **prefers several common words to one rare word**: "without" looks better than "penniless" because it begins many sentences.
+#   But each of them gets only a part of the probability of "without".
 # - The thirteen probabilities sum to 1<!--[[? len(every) == 13 and abs(sum(math.exp(found.log_prob) for found in every) - 1) < 1e-3]]-->, because with `<eos>` a language model divides a total of 1 among complete texts
 #   ([lecture 1](01_language_models.ipynb)).
 # </details>
@@ -209,9 +209,9 @@ print(f"total probability {sum(math.exp(found.log_prob) for found in every):.4f}
 # **Greedy search answers a different question from ours**: which *word* is best now, not which *text*. It cannot go back.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **A shortcut for this table.** In this model the next word depends only on the previous one. So the most probable *rest* of a text
+# **A shortcut for this table.** In this model the next word depends only on the previous one. So the most probable *completion* of a text (`rest` in the code)
 # is the same for all texts that end in the same word, and we need to compute it only once for each word. That is dynamic
-# programming, the algorithm of Viterbi (1967): begin with rests of one token, `<eos>`, and lengthen them step by step.
+# programming, the algorithm of Viterbi (1967): begin with completions of one token, `<eos>`, and lengthen them by one token at a time.
 
 # %% slideshow={"slide_type": "fragment"}
 rest = table[:, EOS]  # after each word, the probability of the best rest of one token
@@ -222,8 +222,8 @@ print(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# A real model remembers more than one word. For such a model, two texts share a best rest only if they agree in *everything* that
-# it remembers, so a table of rests would be as long as the list of texts.
+# A real model remembers more than one word. For such a model, we can be sure that two texts have the same best completion only if they agree in *everything* that
+# it remembers. If it remembers all words, the table needs a row for every text.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Walk the greedy path on the board before the cell runs, then ask for a better sentence. What goes wrong: they multiply up
@@ -257,9 +257,9 @@ print("200 times ln 0.01, added: ", round(200 * math.log(0.01), 1))
 # | 1 | **without** 0.45<!--[[p_of("without"):.2f]]-->, **with** 0.30<!--[[p_of("with"):.2f]]-->, penniless 0.25<!--[[p_of("penniless"):.2f]]--> | without, with |
 # | 2 | **without any** 0.45 · 0.6 = 0.27<!--[[p_of("without any"):.2f]]-->, **with no** 0.30 · 0.7 = 0.21<!--[[p_of("with no"):.2f]]-->, without a 0.18<!--[[p_of("without a"):.2f]]-->, with little 0.09<!--[[p_of("with little"):.2f]]--> | without any, with no |
 # | 3 | **with no money** 0.21 · 0.9 = 0.189<!--[[p_of("with no money"):.3f]]-->, **without any money** 0.27 · 0.6 = 0.162<!--[[p_of("without any money"):.3f]]-->, without any means 0.108<!--[[p_of("without any means"):.3f]]-->, with no plan 0.021<!--[[p_of("with no plan"):.3f]]--> | with no money, without any money |
-# | 4 | with no money `<eos>` 0.189 · 0.7 = 0.1323<!--[[p_of("with no money <eos>"):.4f]]-->, finished; without any money `<eos>` 0.1134<!--[[p_of("without any money <eos>"):.4f]]-->, finished; … | the rest has at most 0.0567<!--[[p_of("with no money at"):.4f]]-->: stop |
+# | 4 | with no money `<eos>` 0.189 · 0.7 = 0.1323<!--[[p_of("with no money <eos>"):.4f]]-->, finished; without any money `<eos>` 0.1134<!--[[p_of("without any money <eos>"):.4f]]-->, finished; … | unfinished texts have at most 0.0567<!--[[p_of("with no money at"):.4f]]-->: stop |
 #
-# In step 3 the order changed: the second hypothesis is now first. Greedy search had dropped it.
+# In step 3 the order changes: "with no", which was second, now leads as "with no money". Greedy search dropped "with" in step 1.
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -324,15 +324,15 @@ for b in (1, 2, 3):
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. When to stop, and how long a text gets
 #
-# **When to stop?** Not at the first `<eos>`, as section 3 showed. But every further word multiplies by at most 1, so the probability of an
-# open text can only fall. As soon as the best finished text is more probable than the best open one, no extension of the beam can win, and the search may stop. A maximum
+# **When may the search stop?** Not at the first `<eos>`, as section 3 showed. But every further word multiplies the probability of an
+# open (unfinished) text by at most 1, so this probability never rises. As soon as the best finished text is more probable than the best open one, no extension of the beam can win, and the search may stop. A maximum
 # length stops it in any case.
 #
 # The same fact makes an *exact* search possible: go through all texts depth-first, and drop every open one that is already less probable
 # than the best finished one (Stahlberg & Byrne 2019, for translations). If a probable text ends early, most others are dropped early. In
-# the worst case none is.
+# the worst case none is dropped.
 #
-# But **every word costs probability, so short texts win.** One remedy is to divide $\ln P$ by a power of the length, the **length
+# But **every word lowers the probability, so short texts have an advantage.** One remedy is to divide $\ln P$ by a power of the length $|y|$, the **length
 # penalty** (Wu et al. 2016, section 7, in a simpler form):
 #
 # $$\mathrm{score}(y) = \frac{\ln P(y)}{|y|^{\alpha}}, \qquad \alpha = 0: \text{probability}, \quad \alpha = 1:
@@ -387,25 +387,25 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - $\ln P$ is negative. Dividing it by a larger number brings it closer to 0, which is a *higher* score, so a positive $\alpha$
-#   favours longer texts. A negative $\alpha$ multiplies instead, and penalises length twice.
-# - At $\alpha = 0$ a sentence of 7<!--[[leader(0)]]--> tokens leads; from $\alpha = 1$ upwards<!--[[? leader(0.9) == leader(0) < leader(1) == leader(2)]]--> it is one of 14<!--[[leader(1)]]--> tokens. Neither is *right*: we
-#   choose $\alpha$ so that the output is as long as the references.
-# - A penalty also changes the stopping rule, because an open text may now gain by growing. `nlmcore` computes the best score that an open
+#   favours longer texts. With a negative $\alpha$ the score is $\ln P$ *times* a power of the length, so a long text is penalised twice: by $\ln P$ and by that factor.
+# - At $\alpha = 0$ a sentence of 7<!--[[leader(0)]]--> tokens leads; from $\alpha = 1$ upwards<!--[[? leader(0.9) == leader(0) < leader(1) == leader(2)]]--> a sentence of 14<!--[[leader(1)]]--> tokens leads. Neither is *right*: we
+#   choose $\alpha$ so that the outputs are as long as the reference texts.
+# - A penalty also changes the stopping rule, because the score of an open text may now rise as the text grows. `nlmcore` computes the best score that an open
 #   text could still reach: its present $\ln P$, divided by the penalty at the maximum length.
 # </details>
 #
 # > **What goes wrong.** You compute $\ln P \cdot |y|^{\alpha}$, or you *subtract* a penalty for each word. Both have the wrong
-# > sign, and the empty text wins. Another common mistake is to count `<eos>` in $|y|$ for some texts only. You may count it or not,
+# > sign, and favour the shortest text. Another common mistake is to count `<eos>` in $|y|$ for some texts only. You may count it or not,
 # > but do the same for all texts.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Is a wider beam better?** It finds more probable texts. With their exact search, Stahlberg & Byrne (2019) found that for more
+# **Is a wider beam better?** It usually finds more probable texts. With their exact search, Stahlberg & Byrne (2019) found that for more
 # than half of their sentences the most probable translation was *empty*: `<eos>` as the first token. Koehn & Knowles (2017) had
 # seen quality fall with wide beams; Yang, Huang & Ma (2018) call this the **beam search curse**. Does the curse strike here? We
 # test two of the course's small models ([lecture 11](11_sequence_to_sequence.ipynb) trains them). One translates numbers of 15 to
-# 20 words into German, with a single vector between encoder and decoder. We measure its quality by BLEU, the agreement with the
-# reference (at most 100). The other turns spelling into *phonemes*, the sounds of a word. We measure its phoneme errors
-# (`python -m lectures.recipes dullness`).
+# 20 words into German: it reads the English words into a single vector, and writes the German from it. We measure its quality by BLEU, the agreement with the
+# reference (at most 100). The other turns spelling into *phonemes*, the sounds of a word. We count its phoneme errors.
+# `python -m lectures.recipes dullness` repeats both measurements.
 #
 # > **Ask yourself.** Of beams from 1 to 256, which gives the best quality, and does the widest one do harm?
 
@@ -430,7 +430,7 @@ for part in measured["wide_beams"].values():
 # - No beam ever found an empty text<!--[[? not any(row["empty"] for beams in (german, sounds) for row in beams.values())]]-->.
 # </details>
 #
-# **We saw no curse**, with one trained model for each task, and we do not know why. One difference is that our tasks have a single right
+# **We saw no curse**, with one trained model for each task, and we do not know why. One difference from ordinary translation is that our tasks have a single right
 # answer. Ott et al. (2018) and Eikema & Aziz (2020) point out that where a sentence can be said in many ways, the probability is spread over
 # all of them, and a poor text may be the most probable single one.
 
@@ -442,11 +442,11 @@ for part in measured["wide_beams"].values():
 # ## 5. Is the most probable text a good text?
 #
 # A translation has a given meaning. A story does not. Holtzman et al. (2020) let a model continue texts by beam search, and
-# compared the probability of every token with that of the tokens that people wrote. We do the same. We cut passages from three
-# plays by Shakespeare after 48 tokens, and SmolLM2 writes 96 more.
+# compared the probabilities of its tokens with those of the tokens that people wrote. We do the same, with passages from three
+# plays by Shakespeare. SmolLM2 reads the first 48 tokens of each passage and writes 96 more.
 #
-# The picture at the top shows one of these passages. Now try other ways to continue it. The button *sampled* draws every token
-# at random with the model's probabilities; two more buttons first filter these probabilities (section 6).
+# The picture at the top shows one of these passages. We also let the model continue it in other ways. *Sampled* means that every token is chosen
+# at random with the model's probabilities; *top-k* and *top-p* first filter these probabilities (section 6).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 example = measured["example"]
@@ -484,10 +484,10 @@ big, own = measured["rows"]["SmolLM2"], measured["rows"]["bpe_gpt"]
 tokens_of = {way: row["probability"] for way, row in big.items()}
 closest = min(ways, key=lambda way: abs(math.log(tokens_of[way] / tokens_of["Shakespeare"])))
 show.predict(
-    "Over all passages, which way of writing comes closest to Shakespeare's mean probability per token?",
+    "Over all passages, which way of decoding comes closest to Shakespeare's mean probability per token?",
     choices=ways,
     answer=closest,
-    why="Read that text as well. Is it good?",
+    why="Read the text that it writes as well. Is it good?",
     reveals=widgets.live(
         beside_shakespeare,
         way=ipywidgets.ToggleButtons(
@@ -512,18 +512,17 @@ for model, rows in measured["rows"].items():
         )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# *Per token: the geometric mean of the model's probabilities. Repeated: the fraction of groups of four tokens that already occurred
-# in the same continuation. bpe_gpt is the course's own small model, which was trained on the other plays. **Sampling** chooses each
-# token at random with the model's probabilities; section 6 explains the two filtered rows above "sampled".*
+# *Per token: the geometric mean of the model's probabilities, over the whole continuation and over its first and its last 12 tokens. Repeated: the fraction of groups of four tokens that already occurred
+# in the same continuation. bpe_gpt is the course's own small model, which was trained on the other plays.*
 #
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - The beam's tokens have a mean probability of 0.72<!--[[big["beam 4"]["probability"]:.2f]]-->, Shakespeare's of 0.03<!--[[big["Shakespeare"]["probability"]:.2f]]-->. Holtzman et al. offer an explanation: people do not say what
+# - The beam's tokens have a mean probability of 0.72<!--[[big["beam 4"]["probability"]:.2f]]-->, Shakespeare's tokens one of 0.03<!--[[big["Shakespeare"]["probability"]:.2f]]-->. Holtzman et al. offer an explanation: people do not say what
 #   their readers already know.
 # - The beam repeats 80<!--[[100 * big["beam 4"]["repeated"]:.0f]]--> % of its groups of four tokens, Shakespeare 4<!--[[100 * big["Shakespeare"]["repeated"]:.0f]]--> %.
-# - And the probability of the beam's tokens *climbs* along the
+# - The probability of the beam's tokens *climbs* along the
 #   text, from 0.36<!--[[big["beam 4"]["along"][0]:.2f]]--> over the first twelve tokens to 0.92<!--[[big["beam 4"]["along"][-1]:.2f]]--> over the last twelve<!--[[? "Aye, aye, aye" in example["beam 4"]["text"]]]-->. With greedy search it climbs as well<!--[[? big["greedy"]["along"][0] < big["greedy"]["along"][-1]]]-->.
-# - Under SmolLM2, tokens sampled from the whole distribution have a mean probability of 0.026<!--[[big["sampled"]["probability"]:.3f]]-->, Shakespeare's of 0.031<!--[[big["Shakespeare"]["probability"]:.3f]]--><!--[[? closest == "sampled"]]-->. Under the small
+# - Under SmolLM2, tokens sampled from the whole distribution have a mean probability of 0.026<!--[[big["sampled"]["probability"]:.3f]]-->, Shakespeare's tokens one of 0.031<!--[[big["Shakespeare"]["probability"]:.3f]]--><!--[[? closest == "sampled"]]-->. Under the small
 #   model, which was trained on Shakespeare's other plays, both means are 0.024<!--[[own["Shakespeare"]["probability"]:.3f]]--><!--[[? round(own["sampled"]["probability"], 3) == round(own["Shakespeare"]["probability"], 3)]]-->.
 # - That does not make a sample a good text; click on "sampled" and read one. Rare tokens alone do not explain why it reads badly. A third<!--[[? 0.3 < big["sampled"]["improbable"] < 0.36]]--> of the
 #   sampled tokens have a probability below 0.01, and so do 31<!--[[100 * big["Shakespeare"]["improbable"]:.0f]]--> % of Shakespeare's.
@@ -543,9 +542,9 @@ for model, rows in measured["rows"].items():
 #
 # $$w_t \sim P(\cdot \mid w_1, \dots, w_{t-1}).$$
 #
-# A sampled text is as surprising as the model believes texts to be, but the model is not perfect. Holtzman et al. blame the *tail* of the
+# Sampling writes each text with exactly the probability that the model assigns to it, but the model is not perfect. Holtzman et al. blame the *tail* of the
 # distribution, thousands of words of tiny probability each, for which the model has seen little data. Shakespeare uses improbable tokens as
-# well (section 5), but in the tail the model may be a poor judge of *which* rare word fits. It is common to **reshape** the distribution first:
+# well (section 5), but in the tail the model may be a poor judge of *which* rare word fits. So it is common to **reshape** the distribution before sampling:
 #
 # | name | method | source |
 # |---|---|---|
@@ -560,7 +559,7 @@ for model, rows in measured["rows"].items():
 #
 # $$p_i \propto \exp(z_i / T), \qquad H = -\sum_i p_i \ln p_i.$$
 #
-# We call SmolLM2 once for each prompt. The widget only filters.
+# We call SmolLM2 once for each prompt and store the distribution; the widget below filters it.
 
 # %% slideshow={"slide_type": "fragment"}
 prompts = [
@@ -599,19 +598,19 @@ show.predict(
 # - Top-p = 0.9 keeps ten<!--[[words(words_kept(paris, top_p=0.9))]]--> words after "The capital of France is", and 546<!--[[words_kept(once, top_p=0.9)]]--> after "Once upon a time there was a".
 # - The ten most probable words hold 0.90<!--[[next_word[paris].exp().topk(10).values.sum():.2f]]--> of the probability in the first case and 0.42<!--[[next_word[once].exp().topk(10).values.sum():.2f]]--> in the second. A fixed $k$ keeps too many
 #   words in one case or too few in the other; that is the argument of Holtzman et al. for top-p.
-# - Min-p = 0.05 keeps two<!--[[words(words_kept(paris, min_p=0.05))]]--> words after the first prompt and 36<!--[[words_kept(once, min_p=0.05)]]--> after the second. It compares every word with the best one, so min-p
+# - Min-p = 0.05 keeps two<!--[[words(words_kept(paris, min_p=0.05))]]--> words after the first prompt and 36<!--[[words_kept(once, min_p=0.05)]]--> after the second. Min-p compares every word with the best one, so it
 #   also keeps many words only where the model is undecided.
 # - Typical sampling can cut off the *most* probable word. After "Once upon a time there was a", typical-p = 0.5 drops "small<!--[[tokenizer.decode([int(next_word[once].argmax())]).strip()]]-->"<!--[[? reshape(next_word[once], typical_p=0.5)[next_word[once].argmax()] == -math.inf]]-->: its
 #   surprise, 2.6<!--[[-next_word[once].max():.1f]]-->, is far below the mean of 5.3<!--[[torch.special.entr(next_word[once].exp()).sum():.1f]]-->.
-# - Temperature by itself keeps every word. At $T = 2$ even "Paris" keeps a probability of only 0.05<!--[[reshape(next_word[paris], temperature=2.0).exp().max():.2f]]-->; the rest lies in the tail.
+# - Temperature by itself keeps every word. At $T = 2$ even "Paris" keeps a probability of only 0.05<!--[[reshape(next_word[paris], temperature=2.0).exp().max():.2f]]-->; the rest is spread over all other words.
 # </details>
 #
 # **Top-p, min-p and typical sampling keep few words where the model is confident and many where it is not<!--[[? all(10 * words_kept(paris, **{name: p}) < words_kept(once, **{name: p}) for name, p in (("top_p", 0.9), ("min_p", 0.05), ("typical_p", 0.5)))]]-->.** Top-k always
-# keeps as many.
+# keeps the same number of words.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# > **What goes wrong.** *You omit the word that crosses p.* Keep words while the sum before them is *below* $p$, so that the crossing
-# > word is included. Without it nothing is left<!--[[? len(without) == 0]]--> after "The capital of France is" with $p = 0.7$, because "Paris" by itself holds more.
+# > **What goes wrong.** *You omit the word that crosses p.* Keep a word if the probabilities of all words ranked before it sum to *less* than $p$. The crossing
+# > word is then included. Without it nothing is left<!--[[? len(without) == 0]]--> after "The capital of France is" with $p = 0.7$, because "Paris" by itself holds more.
 # > *You filter after sampling*: you sample from everything and replace a forbidden word by the best one. The best word then gets all
 # > the mass that was cut, instead of sharing it. *You multiply by the temperature*: $z_i \cdot T$ sharpens where it should flatten.
 # > *You divide the probabilities* by $T$ instead of the logits. After normalising, nothing has changed.
@@ -674,7 +673,7 @@ widgets.word_by_word(trees, lambda i: tokenizer.decode([i]), prompt=begin)
 #
 # At the second token, where no candidate has half of the probability, all four ways differ<!--[[? len({[node.token for node in tree.nodes if node.id in tree.best and node.step][1] for tree in trees.values()}) == 4]]-->, and from there they continue different texts. At
 # $T = 2$ the bars almost vanish, because the tail of 49,000 tokens holds nearly all the probability. The model writes tokens far outside
-# the first five, and the sentence falls apart. This is one seed and one text per way; it does not show which way is better.
+# the five most probable ones, and the sentence falls apart. This is one seed and one text per way; it does not show which way is better.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -683,14 +682,14 @@ widgets.word_by_word(trees, lambda i: tokenizer.decode([i]), prompt=begin)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. Against repetition
 #
-# Search repeats itself (section 5). Filters do not help greedy search, because all but typical sampling keep the most probable token. So
-# change the scores. The **repetition penalty** (Keskar et al. 2019, section 4.1) lowers the score $z_i$ of every token that already occurs in the text:
+# Texts found by search repeat themselves (section 5). Filters do not help greedy search, because all but typical sampling keep the most probable token. So
+# we change the scores instead. The **repetition penalty** (Keskar et al. 2019, section 4.1) lowers the score $z_i$ of every token that already occurs in the text:
 #
 # $$z_i' = \begin{cases} z_i / \theta & \text{if } z_i > 0 \\ \theta\, z_i & \text{otherwise} \end{cases} \quad \text{for every } i \text{ in } w_1, \dots, w_{t-1}; \qquad
 #   \theta \ge 1.$$
 #
 # Two relatives subtract instead: a **presence penalty** subtracts the same amount from every token that has occurred, and a
-# **frequency penalty** subtracts it once per occurrence. Here are 8 passages of Shakespeare; the course's small GPT continues each
+# **frequency penalty** subtracts it once per occurrence. Here are 8 passages of Shakespeare; the course's small model of section 5 (bpe_gpt) continues each
 # by greedy search.
 
 
@@ -756,7 +755,7 @@ with show.held_back() as by_penalty:
         low = " to ".join(f"{edge:.0%}" for edge in (min(loops[name]), max(loops[name])))
         print(f"{name!s:14} {mean(loops[name]):12.0%}   {low:12} {mean(different[name]):8.0%}")
 show.predict(
-    f"Without a penalty, {mean(loops[1.0]):.0%} of greedy search's groups of four tokens occurred before in the same text; of Shakespeare's, "
+    f"Without a penalty, {mean(loops[1.0]):.0%} of the groups of four tokens that greedy search writes occurred before in the same text; in Shakespeare's text, "
     f"{mean(loops['Shakespeare']):.0%} did. From which $\\theta$ upwards does greedy search repeat less than Shakespeare?",
     choices={"1.1": 1.1, "1.5": 1.5, "2": 2.0},
     answer=next(theta for theta in penalties if mean(loops[theta]) < mean(loops["Shakespeare"])),
@@ -801,7 +800,7 @@ show.predict(
 # *one* call. This is **speculative decoding** (Leviathan et al. 2023; Chen et al. 2023). Go through the drafted words from left to right:
 #
 # $$\text{accept the drafted } x \text{ with probability } \min\!\left(1, \frac{p(x)}{q(x)}\right); \qquad
-#   \text{at the first refusal sample } x \text{ anew from } \frac{\max(0,\, p - q)}{\sum_x \max(0,\, p(x) - q(x))}.$$
+#   \text{at the first refusal sample a new } x \text{ from } \frac{\max(0,\, p - q)}{\sum_x \max(0,\, p(x) - q(x))}.$$
 #
 # After a refusal, draft again from there. If all drafts are accepted, the call yields one more token, sampled from $p$.
 #
@@ -811,12 +810,12 @@ show.predict(
 # |---|---|---|---|
 # | drafted | 0.5 | 0.5 | $q$ |
 # | accepted | 0.5 · 1 = 0.5 | 0.5 · (0.2 / 0.5) = 0.2 | $q \cdot \min(1, p/q) = \min(p, q)$ |
-# | refused, then sampled anew | 0.3 | 0 | $\max(0, p - q)$ |
+# | refused, then sampled again | 0.3 | 0 | $\max(0, p - q)$ |
 # | together | 0.8 | 0.2 | $p$ |
 #
 # Drafts are refused with probability $1 - 0.5 - 0.2 = 0.3$, and every refusal becomes an A, the only word to which the draft model
-# gives too little probability. In general $1 - \sum \min(p, q) = \sum \max(0, p - q)$, so accepted and resampled words together
-# have probability $p$, for every word. **The result is distributed *exactly* as $p$, however bad the draft is.** Check it on two
+# gives too little probability. In general $1 - \sum \min(p, q) = \sum \max(0, p - q)$, so in total every word $x$ is accepted or resampled
+# with probability $p(x)$. **The result is distributed *exactly* as $p$, however bad the draft is.** Check it on two
 # real distributions:
 
 # %% slideshow={"slide_type": "fragment"}
@@ -922,7 +921,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - If each draft is accepted with probability $a$, independently, a call yields $(1 - a^{\gamma + 1}) / (1 - a)$ letters for
+# - If each draft is accepted with probability $a$, independently of the others, a call yields on average $(1 - a^{\gamma + 1}) / (1 - a)$ letters for
 #   $\gamma$ drafted ones (Leviathan et al., equation 1).
 # - Along our five texts $a$ is 0.80<!--[[accepted_on_average:.2f]]--> on average. For $\gamma = 4$ the formula
 #   gives 3.3<!--[[(1 - accepted_on_average**5) / (1 - accepted_on_average):.1f]]-->, and we measure 3.2<!--[[mean(per_call[4]):.1f]]-->.
@@ -943,7 +942,7 @@ show.predict(
 # text worse? (No, only slower.) What goes wrong: the class thinks that the large model "checks" by agreeing with its own best choice.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 10. A few more, in a line each
+# ## 10. A few more methods, in a line each
 #
 # - **Minimum Bayes risk** (Eikema & Aziz 2020) lets samples vote. It samples many texts, and takes the one that is most similar to all the
 #   others. An odd text, such as an empty translation, can be the most probable of all and still lose, since it resembles no other sample.
@@ -953,8 +952,8 @@ show.predict(
 # - A **watermark** (Kirchenbauer et al. 2023) raises the scores of a part of the vocabulary that the previous token selects. If you know the
 #   rule, you can count how often a text stays in that part, and so recognise a long text of this model.
 #
-# All but the watermark are in `nlmcore` and work for every model of the course, because they call only the one function that every model has. Here is the course's
-# small GPT after "KING. My lord,":
+# All but the watermark are in `nlmcore` and work for every model of the course, because they need only the one function that every model has. Here is the same
+# small model after "KING. My lord,":
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 king = torch.tensor([pieces.encode("KING.\nMy lord,")])

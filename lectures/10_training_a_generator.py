@@ -2,7 +2,7 @@
 # # Training a generator
 #
 # Take *The night is long*, change one letter to get *lung*, and let a network that writes letter by letter continue both texts with
-# the same random seed. In training it read only Shakespeare. Now it reads your text, and then its own output.
+# the same random seed. In training it read only Shakespeare. Now it reads this text, and then its own output.
 #
 # <img src="figures/parted.svg" width="900" alt="Two texts of a character network, letter by letter. They begin alike except for one letter; after it hardly any letters agree.">
 #
@@ -11,10 +11,10 @@
 #
 # **After this lecture you can**
 # - compute the loss of a text, word by word, and say what is summed and what is averaged;
-# - say what a generator learns if it reads its own output in training while the target stays the same;
+# - say what a generator learns if it reads its own output in training, while the target is still the reference;
 # - define exposure bias, and say why a gap between two error rates does not measure it;
 # - write down the three schedules of scheduled sampling, and the objection to all of them;
-# - say how a target can follow what the generator wrote.
+# - say how a target can depend on what the generator wrote.
 #
 # **You need** [lecture 1](01_language_models.ipynb) (log loss, perplexity), [lecture 6](06_recurrent_networks.ipynb) (recurrent
 # networks, teacher forcing) and [lecture 9](09_decoding.ipynb) (sampling from a model).
@@ -23,7 +23,7 @@
 # |---|---|---|---|---|---|---|---|
 # | minutes | 8 | 9 | 6 | 11 | 12 | 10 | 8 |
 #
-# The minutes are for a class. If you work alone, with all predictions and widgets, plan 85 minutes. Section 7 is for the curious and takes another 15; nothing after it needs it.
+# The minutes are for a class. If you work alone, with all predictions and widgets, plan 85 minutes. Section 7 is for the curious and takes another 15; later you need it only for question 7 of *Check yourself*.
 # Every cell runs in under ten seconds on a laptop, without a network connection. *Coming from other slides or a paper?* A table at the end translates their notation.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -57,8 +57,8 @@ from nlmcore.training import (
 # ## 1. What a text costs
 #
 # A generator predicts one word at a time. The loss of each step is the **cross-entropy** between the word that occurred, the
-# *reference* $w_{t+1}$, and the distribution that the model predicted. With a single reference word, the cross-entropy is minus the
-# logarithm of one probability. The loss of the text is the sum:
+# *reference* $w_{t+1}$, and the distribution $\hat y_t$ that the model predicted. With a single reference word, the cross-entropy is minus the
+# logarithm of one probability. We also say that a word *costs* its loss. The loss of the text is the sum:
 #
 # $$L = \sum_{t=1}^{T} L_t, \qquad L_t = -\sum_{v} \mathbf 1[v = w_{t+1}] \ln \hat y_t[v] = -\ln \hat y_t[w_{t+1}].$$
 #
@@ -128,10 +128,10 @@ show.predict(
 # - "Didst" costs most<!--[[? max(cost, key=cost.get) == "Didst"]]-->, 10.4<!--[[cost["Didst"]:.1f]]--> nats. The word after it, "thou", costs only 0.5<!--[[cost["thou"]:.1f]]-->. Where
 #   "Didst" occurs, the network expects a line end with probability 0.73<!--[[line_end:.2f]]-->. It was not undecided there, but wrong.
 # - *The lord my king dead is.* costs 43.0<!--[[sum(mixed):.1f]]--> nats over seven<!--[[words(len(mixed))]]--> predictions, *My lord, the king is dead.* 25.4<!--[[sum(straight):.1f]]--> over eight<!--[[words(len(straight))]]-->. The scrambled
-#   sentence costs more although it has one token fewer, the comma. (Two of its words also change their capital letters.)
+#   sentence costs more, although it lacks the comma and so has one token fewer. (Its capital letters differ as well.)
 # </details>
 #
-# **The lowest bars teach almost nothing.** The gradient with respect to the scores is the predicted distribution minus the one-hot
+# **The words with the lowest bars teach almost nothing.** The gradient with respect to the scores is the predicted distribution minus the one-hot
 # target ([lecture 3](03_backpropagation.ipynb)), so it is nearly zero where the model was certain and right.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -159,7 +159,7 @@ def free_running_loss(model, tokens, generator):
 
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# A small network learns to write first names, letter by letter, in 600<!--[[at[-1]]]--> updates of 64 names, with five<!--[[words(len(end["free running"]))]]--> seeds for each way of training
+# A small network learns to write first names, letter by letter, in 600<!--[[at[-1]]]--> updates on 64 names each, with five<!--[[words(len(end["free running"]))]]--> seeds for each way of training
 # (`python -m lectures.recipes free_running`). For the held-out loss both networks read the reference letters.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "subslide"}
@@ -218,8 +218,8 @@ for way in ("teacher forcing", "free running"):
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Teacher forcing ends at 1.96<!--[[mean(end["teacher forcing"]):.2f]]--> nats. Most of its names could be real, though "Macholee" and "Tiamabe" hardly are.
-# - Free running ends at 2.54<!--[[mean(end["free running"]):.2f]]--> nats, a table of letter frequencies by position at 2.55<!--[[by_position:.2f]]-->. The two agree to 0.01<!--[[? abs(mean(end["free running"]) - by_position) < 0.01]]-->.
+# - Teacher forcing ends at 1.96<!--[[mean(end["teacher forcing"]):.2f]]--> nats. Most of its names could be real, but hardly "Macholee" and "Tiamabe".
+# - Free running ends at 2.54<!--[[mean(end["free running"]):.2f]]--> nats. Predicting by letter frequencies at each position has a loss of 2.55<!--[[by_position:.2f]]-->. The two differ by less than 0.01<!--[[? abs(mean(end["free running"]) - by_position) < 0.01]]-->.
 # - All five
 #   seeds lie within 0.02 nats of their mean<!--[[? all(abs(nats - mean(end[way])) < 0.02 for way in ("teacher forcing", "free running") for nats in end[way])]]-->.
 # - Free running is also slower: about 15<!--[[ms["free running"]:.0f]]--> ms per update instead of 9<!--[[ms["teacher forcing"]:.0f]]-->. It must call the network once for each letter;
@@ -238,7 +238,7 @@ for way in ("teacher forcing", "free running"):
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. Teacher forcing, and its price
 #
-# In training, **teacher forcing** reads the reference words. At inference there are no reference words:
+# Under **teacher forcing** the network reads the reference words in training. At inference there are no reference words:
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 HTML(
@@ -266,7 +266,7 @@ HTML(
 # it reads in training and at inference **exposure bias**. The feared consequence is **error accumulation**: after one error the
 # network reads a text unlike any in training, which makes the next error more probable.
 #
-# > **Ask yourself.** These are two claims: that the texts differ, and that errors therefore grow. Which of the two needs a
+# > **Ask yourself.** These are two claims: that the texts differ, and that errors therefore accumulate. Which of the two needs a
 # > measurement?
 #
 # <details><summary><b>Answer</b></summary>
@@ -287,7 +287,7 @@ HTML(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Can exposure bias be measured?
 #
-# We first compare by eye. Choose a letter and its replacement; both texts have the same random seed.
+# We first compare two texts by eye, like those at the top. Choose a letter of the beginning and its replacement. The network continues both beginnings with the same random seed.
 #
 # > **Ask yourself.** How many of the letters after the change agree, position by position? Do the two texts ever meet again?
 
@@ -310,7 +310,7 @@ widgets.parting_player(go_on, "MACBETH.\nThe night is long", ["u", "e", "i", "o"
 #
 # - On average few letters agree<!--[[? mean(agree) < 0.25]]-->. But now and then the two texts meet again<!--[[? 1 <= meet < 10]]-->. With *different* random numbers and the same
 #   beginning, none of the 20 pairs of texts that the next cell compares ends alike<!--[[? apart_again == 0]]-->.
-# - A different text is not yet an *error*, because the beginning has no single right continuation. To see errors we need a task with an answer.
+# - A different text is not yet an *error*, because the beginning has no single right continuation. To see errors we need a task with a right answer.
 # </details>
 
 # %% slideshow={"slide_type": "subslide"}
@@ -329,8 +329,8 @@ print(
 )
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# Here is a task with an answer. A recurrent network reads the letters of a word and then writes its sounds (phonemes) one by one.
-# For words of 8 sounds or more we count the wrong sounds at every position, once after the *reference* prefix, and once when the
+# Here is a task with a right answer. A recurrent network reads the letters of a word and then writes its sounds (phonemes) one by one.
+# For words of 8 sounds or more we count the wrong sounds at every position, once after the network has read the *reference* prefix, and once when the
 # network writes *freely* (`python -m lectures.recipes exposure_bias`). Freely written sounds are first aligned with the reference, so
 # that one extra sound counts only once.
 
@@ -365,7 +365,7 @@ HTML(
 # At the eighth position 7.3<!--[[100 * forcing["forced"][7]:.1f]]--> % of the sounds are wrong after the reference prefix, and 11.2<!--[[100 * forcing["free"][7]:.1f]]--> % when the network writes freely. Is this gap the price of
 # never having read its own output?
 #
-# Test the measure on a model that has nothing left to learn. The smallest possible language has two sentences, *A A* and *B B*, each with
+# We test this measure on a model that has nothing left to learn. A tiny language has two sentences, *A A* and *B B*, each with
 # probability one half. A *perfect* model of it knows that the first letter is A or B, and that the second equals the first.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -386,13 +386,13 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # **So this gap does not measure exposure bias.** Even a perfect model has a gap of 50 points, because a correct prefix contains information
-# about the answer. Our pronunciation model points the same way. We trained a copy of it further by the method of section 5, so that it
-# read more and more of its *own* sounds, in the end 90 %. If the gap came from never reading its own sounds, the gap should shrink. But the
+# about the answer. The pronunciation model gives a second reason. We trained a copy of it further by the method of section 5, so that it
+# read more and more of its *own* sounds, in the end 90 %. If the gap came from never having read its own sounds, it should now be smaller. But the
 # copy's gap at positions 6 to 8 is 4.1<!--[[late[mostly_own]:.1f]]--> points, no smaller than the 3.7<!--[[late["teacher forcing"]:.1f]]--> after teacher forcing<!--[[? late[mostly_own] >= late["teacher forcing"]]]-->. (One run each; the copy
 # also makes more errors after the reference prefix<!--[[? mean(bias[mostly_own]["forced"][5:8]) > mean(forcing["forced"][5:8])]]-->.)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **What does a single error cost?** In the next comparison the words and the positions are the same on both sides. The network gets
+# **What does a single error cost?** We now compare the same words at the same positions, without and with an error. The network gets
 # the first two reference sounds and then, at the third position, either the reference sound or the most probable wrong one. After
 # that it writes freely. We align the whole word with the reference, because the wrong third sound may simply be the fourth sound,
 # one position too early.
@@ -439,9 +439,9 @@ with show.held_back() as later:
     print("after the reference sound:", [f"{share:.0f}" for share in after_truth])
     print("after the wrong sound:    ", [f"{share:.0f}" for share in after_slip])
 show.predict(
-    "At the position right after the error, how many times as many errors does the network make as after the reference sound?",
+    "Take the error rate at the position right after the wrong sound, and the one at the same position after the reference sound. How many times as large is the first?",
     choices={
-        "as many: it still has the word": 1,
+        "as large: it still has the word": 1,
         "about 3 times": 3,
         "about 10 times": 10,
     },
@@ -455,13 +455,13 @@ show.predict(
 #
 # - At the next position 39<!--[[after_slip[0]:.0f]]--> % of the sounds are wrong, compared with 14<!--[[after_truth[0]:.0f]]--> % after the reference sound. The difference then shrinks from
 #   position to position<!--[[? all(a > b for a, b in itertools.pairwise([s - t for s, t in zip(after_slip, after_truth, strict=True)]))]]-->, to 8<!--[[after_slip[-1] - after_truth[-1]:.0f]]--> points at the eighth.
-# - Without the alignment of the whole word the effect looks larger: for 24<!--[[100 * early:.0f]]--> % of the words the "wrong third sound" is the fourth
+# - Without the alignment of the whole word the effect would look larger: for 24<!--[[100 * early:.0f]]--> % of the words the "wrong third sound" is the fourth
 #   one, and everything after a skipped sound would count as wrong.
 # </details>
 #
 # **In this network an error makes the next one more probable, and then the network recovers for the most part.** (One network, one task. We
-# did not test what brings it back.) The literature is divided. He et al. (2021) let language models continue real prefixes and prefixes
-# that they wrote themselves. They find that the harm of the latter is limited and does not grow, and suggest that a model can
+# did not test what brings it back.) The literature is divided. He et al. (2021) let language models continue real prefixes, and prefixes
+# that the models wrote themselves. They find that the latter do limited harm, which does not grow, and suggest that a model can
 # *recover by itself*. Arora et al. (2022) do find that errors accumulate.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -473,7 +473,7 @@ show.predict(
 #
 # Bengio et al. (2015) begin with the reference words and replace them little by little. At each step of the text they toss a coin. With
 # probability $\epsilon_i$ the network reads the reference word, otherwise a word that it samples itself. $i$ counts training steps, and
-# $\epsilon_i$ falls by one of three schedules (their section 2.4; $\epsilon$ without an index is a floor under the linear schedule,
+# $\epsilon_i$ falls according to one of three schedules (their section 2.4; $\epsilon$ without an index is a floor under the linear schedule,
 # here 0):
 #
 # $$\text{linear } \epsilon_i = \max(\epsilon, k - c\,i), \qquad \text{exponential } \epsilon_i = k^i, \; k < 1, \qquad \text{inverse sigmoid } \epsilon_i = \frac{k}{k + \exp(i/k)}, \; k \ge 1.$$
@@ -526,7 +526,7 @@ show.predict(
     "At step 400 all three schedules are at one half. Which of them is highest at step 100?",
     choices=list(schedules),
     answer=max(schedules, key=lambda name: schedules[name](100, 400)),
-    why="Its curve is flat at first, then falls. If one step reads a sampled word, must the next one as well?",
+    why="Its curve is flat at first, then falls. If the network reads a sampled word at one step, must it read one at the next step as well?",
     reveals=widgets.schedule_player(schedules, read_own, pieces[:-1], pieces[1:], coins).opens(
         step=100, schedule="inverse sigmoid"
     ),
@@ -541,11 +541,11 @@ show.predict(
 # - The inverse sigmoid is highest, at 0.97<!--[[inverse_sigmoid(100, 400):.2f]]-->. The linear schedule is at 0.88<!--[[linear(100, 400):.2f]]-->, the exponential one at 0.84<!--[[exponential(100, 400):.2f]]-->.
 # - Only the linear one ever
 #   reaches 0, at step 800<!--[[? exponential(800, 400) > inverse_sigmoid(800, 400) > linear(800, 400) == 0]]-->.
-# - One sampled word does not decide the next one, because the coin is tossed again for every word. (Bengio et al. also tried
+# - Reading a sampled word at one step does not decide the next step, because the coin is tossed again for every word. (Bengio et al. also tried
 #   one coin per sentence, and found it much worse.)
 # </details>
 #
-# **The target does not depend on the word that was read.** Even after a sampled word that fits nothing, the loss asks for the next reference
+# **The target does not depend on the word that was read.** Even after a sampled word that makes no sense, the loss asks for the next reference
 # word. Section 6 says what follows from that.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -567,10 +567,10 @@ with torch.no_grad():
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ### Does it help?
 #
-# Bengio et al. (2015) report better captions, parses and speech. We try scheduled sampling on the names of section 2 with two schedules and
+# Bengio et al. (2015) report better image captions, better parsing and better speech recognition. We try scheduled sampling on the names of section 2 with two schedules and
 # five seeds each. In one schedule the fraction of reference letters falls to three quarters, in the other to nearly zero. How good are the names that the
-# networks *write*? Each network samples 1,000 names, and we measure what fraction of their triples of letters is *known*, that is, occurs
-# in the training names. (This is precision only: a network that wrote *Anna* a thousand times would get 100 %.)
+# networks *write*? Each network samples 1,000 names, and we count the groups of three consecutive letters in them. What fraction of these *triples* is *known*, that is, occurs
+# in the training names? (This is precision only: a network that wrote *Anna* a thousand times would get 100 %.)
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 triples = {way: row["known_triples"] for way, row in names["rows"].items()}
@@ -701,8 +701,8 @@ show.predict(
 # | a score for the whole text, as in reinforcement learning | Ranzato et al. 2016; the training of assistants ([lecture 24](24_assistant.ipynb)) |
 # | a larger model that predicts the next word | on-policy distillation (Agarwal et al. 2024) |
 #
-# **Does training prepare a generator for reading its own output? Teacher forcing aims at the right model, but does not even try.
-# Scheduled sampling tries, but with an unchanged target it aims at the wrong model. To prepare the generator
+# **Does training prepare a generator for reading its own output? Teacher forcing aims at the right model, but does not let it read its own output.
+# Scheduled sampling does, but with an unchanged target it aims at the wrong model. To prepare the generator
 # and still aim at the right model, judge the text that it wrote.**
 # As far as their makers have published, large language models first learn from text by teacher forcing. Methods such as those in the
 # table come later, if they are used at all.
@@ -720,12 +720,12 @@ show.predict(
 # $$P(x) = \sum_{x'} P(x') \int P(x \mid x', z)\, p(z)\, dz .$$
 #
 # $P(x')$ is the same for every prototype that can be retrieved. $z$ is an **edit vector**, which says how to change the prototype.
-# For a training pair it has two halves, the sum of the embeddings of the inserted words and that of the deleted words, plus
-# noise. A pair consists of two sentences whose sets of words overlap by half or more, measured by the **Jaccard similarity**
-# $J = |A \cap B| / |A \cup B|$.
+# A training pair consists of two sentences whose sets of words overlap by half or more, measured by the **Jaccard similarity**
+# $J = |A \cap B| / |A \cup B|$. For such a pair, $z$ has two halves, the sum of the embeddings of the inserted words and the sum of those of
+# the deleted words, plus noise.
 #
-# We trained an editor on pairs of sentences from Shakespeare. It encodes the prototype and decodes the new sentence
-# ([lecture 11](11_sequence_to_sequence.ipynb) is about such models). Give it a sentence, a word to insert and a word to delete:
+# We trained an editor on pairs of sentences from Shakespeare. It reads the prototype and writes the new sentence
+# ([lecture 11](11_sequence_to_sequence.ipynb) is about such models). Choose or type a sentence, a word to insert and a word to delete. The widget retrieves the most similar sentences, and the editor rewrites the first of them:
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 from lectures.recipes.edit import ids, read_sentences, rewrite
@@ -774,11 +774,11 @@ widgets.edit_player(edit, [sentence for sentence, _, _ in edits], insert="news",
 # <details><summary><b>What to notice</b></summary>
 #
 # - *what is the matter* and *what is the news* share three of five words, so $J$ = 0.6<!--[[overlap]]-->. Order and repetition do not count.
-# - The widget has three sentences. Of three requests, *news* for *matter*, *lady* for *lord* and *queen* for *king*, two<!--[[words(carried_out)]]--> lead to a sentence with the new word. We do not
+# - The widget offers three sentences. We asked for *news* instead of *matter*, for *lady* instead of *lord* and for *queen* instead of *king*. Of these requests, two<!--[[words(carried_out)]]--> lead to a sentence with the new word. We do not
 #   know why the remaining one does not.
 # - The prototype lowers the *loss* a lot. A new sentence costs 7.24<!--[[held_out_edits["nats_with_another_prototype"]:.2f]]--> nats per word with an unrelated prototype, 3.14<!--[[held_out_edits["nats_without_edit"]:.2f]]--> with the nearest one,
 #   and 2.22<!--[[held_out_edits["nats_with_edit"]:.2f]]--> with the edit vector as well.
-# - But by BLEU, here the agreement with the wanted sentence, the sentences that the editor *writes* are worse than the prototypes that it
+# - But by BLEU, here the agreement with the target sentence, the sentences that the editor *writes* are worse than the prototypes that it
 #   started from. Its sentences have a BLEU of 21<!--[[held_out_edits["bleu"]:.0f]]-->, the unchanged prototypes one of 28<!--[[held_out_edits["bleu_of_the_prototype"]:.0f]]-->. (One trained model; `python -m lectures.recipes
 #   edit`.)
 # - Guu et al., with millions of sentences, report a better perplexity than that of a language model without prototypes, and sentences
@@ -787,14 +787,14 @@ widgets.edit_player(edit, [sentence for sentence, _, _ in edits], insert="news",
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **From prototypes to facts.** Retrieval has become common. In **retrieval-augmented generation** (Lewis et al. 2020)
-# a generator answers a question $x$ after reading the documents $z$ that were retrieved for it,
+# a generator answers a question $x$ after reading the documents $z$ that were retrieved for it:
 #
 # $$P(y \mid x) = \sum_{z \,\in\, \text{the best } k} P(z \mid x)\; P(y \mid x, z).$$
 #
 # The sum now runs over documents. In the simplest form, the prompt just contains the retrieved documents before the
 # question. Facts that change, or that no model has learned, are then kept in a collection and not in the weights.
 #
-# Here the collection is the list of characters at the head of each play. Each question asks who a character is, and the generator is
+# Here the collection consists of the lists of characters at the head of each play. Each question asks who a character is, and the generator is
 # SmolLM2. We retrieve by word overlap, with $k = 1$.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -887,7 +887,7 @@ show.predict(
 #
 # 2. In which line do free-running training and teacher forcing differ?
 # <details><summary>Answer</summary>They differ in the line that says what the model reads next, the sampled word or the reference word. The loss
-# asks for the same word.</details>
+# asks for the same word in both.</details>
 #
 # 3. Let $\epsilon_i = k^i$ with $k = 0.99$. After how many steps does the network read its own word half of the time?
 # <details><summary>Answer</summary>After i = ln 2 / 0.01005<!--[[-math.log(0.99):.5f]]--> = 69<!--[[math.log(2) / -math.log(0.99):.0f]]--> steps, because then 0.99^i = 0.5.</details>
@@ -900,7 +900,7 @@ show.predict(
 # <details><summary>Answer</summary>Not necessarily. Let it continue ten words of *real* text as well. If it writes nonsense there too,
 # its own errors are not the cause.</details>
 #
-# 6. In the language of two sentences, with $\epsilon = 0.8$, how many texts are wrong after long training?
+# 6. In the language of two sentences, with $\epsilon = 0.8$, what fraction of the texts is wrong after long training?
 # <details><summary>Answer</summary>A fraction of 1 − (1 + 0.8)/2 = 10<!--[[100 * (1 - (1 + 0.8) / 2):.0f]]--> % is wrong.</details>
 #
 # 7. Two sentences have the same words in a different order. What is $J$, and what can the edit vector say about the difference?

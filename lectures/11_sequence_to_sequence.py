@@ -3,19 +3,19 @@
 #
 # *Four hundred and sixty five thousand seven hundred and twenty one.* Read it once, close your eyes, and say it in a different
 # language. You could not look back at the words; you had to keep the whole number in your head. This lecture builds a network that
-# does the same, and asks what its memory keeps and how much fits.
+# does the same, and asks what its memory keeps and how much fits into it.
 #
 # <img src="figures/one_vector.svg" width="860" alt="The English words of 465,721, below them a stripe of 128 coloured cells, below it the German words: vier hundert fünf und sechzig tausend sieben hundert ein und zwanzig. The German is right.">
 #
 # *A small network read the blue words. It kept only the coloured stripe of 128 values (blue is negative, red positive), and it wrote the
-# German words from that stripe. In section 2 you do the same in ten lines.*
+# German words from that stripe. In section 2 you do the same with a few lines of code.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **After this lecture you can**
-# - say what translation, summarisation and dialogue have in common, and write their common probability;
+# - say what translation, summarisation and dialogue have in common, and write down the probability that all of them ask for;
 # - join an encoder and a decoder in two ways, and run both by hand;
 # - compute the loss of a batch of pairs, with targets shifted by one and padding left out;
-# - say what a thought vector keeps, and what is gained by reversing the source, with measurements;
+# - say, with measurements, what a thought vector keeps and what reversing the source gains;
 # - read a curve of quality against length, and say what BLEU counts.
 #
 # **You need** recurrent networks ([lecture 6](06_recurrent_networks.ipynb): a state $h$, a cell that updates it) and greedy and beam search ([lecture 9](09_decoding.ipynb)). Vectors are
@@ -57,9 +57,9 @@ from nlmcore.training import fit, teacher_forcing_loss
 torch.set_num_threads(1)  # sums in one order: section 3 trains to the same numbers every time
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 1. One frame for many tasks
+# ## 1. One framework for many tasks
 #
-# One text goes in, the **source** $x_1 \dots x_n$. A second one comes out, the **target** $y_1 \dots y_m$, with a different length and
+# One text goes in, the **source** $x_1 \dots x_n$. A second one comes out, the **target** $y_1 \dots y_m$, often with a different length and
 # word order.
 #
 # | task | source | target |
@@ -127,7 +127,7 @@ show.predict(
 # $$h^e_j = f(x_j,\, h^e_{j-1}), \qquad c = h^e_n, \qquad h^d_0 = c, \qquad h^d_i = g(\hat y_{i-1},\, h^d_{i-1}), \qquad
 #   P(y_i) = \mathrm{softmax}(h^d_i V + b).$$
 #
-# $\hat y_{i-1}$ is the previously written word, and $\hat y_0$ is the token `<bos>`, *beginning of sequence*, because the decoder must read something first. One vector $c$ carries the source across. Sutskever, Vinyals & Le (2014) built this from deep LSTMs; $c$ was soon called the **thought vector**.
+# $\hat y_{i-1}$ is the previously written word, and $\hat y_0$ is the token `<bos>`, *beginning of sequence*, because the decoder must read something first. One vector $c$ carries the whole source to the decoder. Sutskever, Vinyals & Le (2014) built this from deep LSTMs; $c$ was soon called the **thought vector**.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 HTML(
@@ -146,7 +146,7 @@ HTML(
 # a trick of Sutskever et al. The *last* word that it reads is the *first* word of the source. Section 6 measures how much that helps. The
 # orange arrows are the loop of every generator: the decoder reads the word that it has just written.
 #
-# Here is a trained translator, small enough to open. Its two GRUs are 128 wide, and we trained it on numbers of up to twelve English
+# Here is a trained translator that is small enough to look inside. Its encoder and decoder are GRUs with states of 128 values, and we trained it on numbers of up to twelve English
 # words. (`python -m lectures.recipes thought_vector` trains it again.)
 
 # %% slideshow={"slide_type": "fragment"}
@@ -184,7 +184,7 @@ print(decode_by_hand(c))
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # No line of the program says that German swaps tens and units. The network learned it from 20,000 pairs. And in principle
 # the vector is not too small: if each of its 128 dimensions could only be positive or negative, it could still tell
-# $2^{128} \approx 3 \cdot 10^{38}$<!--[[? f"{2.0**128:.0e}" == "3e+38"]]--> numbers apart, and there are only $10^{15}$ numbers of up to 15 digits. Whether training finds a way to use that capacity
+# $2^{128} \approx 3 \cdot 10^{38}$<!--[[? f"{2.0**128:.0e}" == "3e+38"]]--> numbers apart. Our numbers have at most 15 digits, so there are only $10^{15}$ of them. Whether training finds a way to use that capacity
 # is a different question.
 #
 # `nlmcore` does the same for whole batches, and its decoder is a language model like any other: `state = model.encode(source)`,
@@ -236,10 +236,10 @@ widgets.time_player(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **What the decoder's state holds.** The upper stripe is $c$. The lower one is the decoder's state after each step. It begins as $c$ and
+# **What the decoder's state holds.** In the next picture the upper stripe is $c$. The lower one is the decoder's state after each step. It begins as $c$ and
 # has to remember what the decoder *still has to say*.
 #
-# > **Ask yourself.** After "vier tausend", which words are possible in German, and which for the first source in the picture?
+# > **Ask yourself.** Which words can follow "vier tausend" in German? And which can follow if the source is the first one in the picture?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 sources = [english(n) for n in (4_723, 21, 72_000, 1_000_015, 987_654)]
@@ -251,7 +251,7 @@ widgets.decoder_player(steps_of, sources, starts)
 #
 # After "vier tausend" a German number may end, or continue, for example with a digit, with "hundert" or with a multiple of ten. *This* decoder is
 # nearly certain of "sieben"<!--[[? dict(steps_of(english(4_723))[2].likely)["sieben"] > 0.9]]-->, so its state still holds at least the next digit. The whole stripe changes with every word, and the
-# eye finds no cell that stores "seven hundred". Section 4 asks a classifier about $c$ instead.
+# eye finds no cell that stores "seven hundred". Section 4 tests with a classifier what $c$ holds.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -285,7 +285,7 @@ for row in range(2):
 #
 # $$L = -\frac{1}{N} \sum_{\text{pairs}} \sum_{i \,:\, y_i \ne \texttt{<pad>}} \ln P(y_i \mid y_1, \dots, y_{i-1}, x), \qquad N: \text{the number of real target words}.$$
 #
-# One gradient flows through the decoder *and*, by way of $c$, through the encoder. Nobody tells the encoder what to store in $c$.
+# The gradient flows through the decoder *and*, by way of $c$, through the encoder. Nobody tells the encoder what to store in $c$.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 with show.held_back() as by_both, torch.no_grad():
@@ -400,7 +400,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # > **What goes wrong.** Besides a missing shift and counted padding, there are three more mistakes. With *no* `<bos>` the model
 # > never learns to predict the first word from just the source. With *source and target both reversed* it learns to write
-# > backwards. And if you take the encoder's **state at a padded step**, you forget that in a batch the last *column* is not the
+# > backwards. And if you take the encoder's **state at a padded step**, you forget that in a batch the last *column* is not always the
 # > last *word*. The mask must say which state is $c$.
 
 # %% slideshow={"slide_type": "fragment"}
@@ -465,7 +465,7 @@ widgets.translator_playground(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# Eyes are bad at comparing stripes. So take the vectors of many numbers and see which are *near* each other. The map shows only two
+# Eyes are bad at comparing stripes. So we take the vectors of many numbers and ask which are *near* each other. The map below shows only two
 # dimensions, the directions in which the vectors vary most (their **principal components**). The neighbours that it names are
 # the nearest in all 128 dimensions.
 
@@ -485,7 +485,7 @@ show.predict(
     answer=min(
         other, key=lambda name: float((encode_by_hand(english(other[name])) - here).norm())
     ),
-    why="Nothing in the task asked for size. But 72 and 72,000 begin with the same words. Do other neighbours share their first words?",
+    why="The task never asks how large a number is. But 72 and 72,000 begin with the same words. Do other neighbours share their first words?",
     reveals=widgets.vector_map(
         vectors.numpy(),
         [f"{n:,}" for n in numbers],
@@ -516,7 +516,7 @@ for what, same in alike.items():
     near = [same(spelled[i], spelled[j]) for i, j in enumerate(nearest)]
     any_two = [same(a, b) for i, a in enumerate(spelled) for b in spelled[:i]]
     print(
-        f"a number and its nearest share {what:15} {mean(near):4.0%}   any two {mean(any_two):4.0%}"
+        f"a number and its nearest neighbour share {what:15} {mean(near):4.0%}   any two {mean(any_two):4.0%}"
     )
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
@@ -549,10 +549,10 @@ all_cells = ((with_bias[half:] @ direction > 0) == is_one[half:]).float().mean()
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Changing one word of eleven<!--[[words(len(english(465_721).split()))]]--> moves the vector by 1.3<!--[[apart:.1f]]-->. Two random numbers are 8.9<!--[[usual:.1f]]--> apart on average.
-# - This small step changes 41<!--[[many]]--> of the 128 dimensions by more than 0.05. Fewer can be enough to tell the last word.
+# - Changing one word of eleven<!--[[words(len(english(465_721).split()))]]--> moves the vector by a distance of 1.3<!--[[apart:.1f]]-->. The vectors of two random numbers are 8.9<!--[[usual:.1f]]--> apart on average.
+# - This small step changes 41<!--[[many]]--> of the 128 dimensions by more than 0.05. But fewer dimensions can be enough to recognise the last word.
 # - A single dimension, chosen on half of 400<!--[[len(endings)]]-->
-#   numbers, tells "… one" from "… two" in 86<!--[[100 * one_cell:.0f]]--> % of the other half.
+#   numbers, separates those that end in "one" from those that end in "two". It is right in 86<!--[[100 * one_cell:.0f]]--> % of the other half.
 # - A linear classifier on all dimensions is right in 97<!--[[100 * all_cells:.0f]]--> %.
 # - The nearest vector to that of 72,000 is that of 72<!--[[? numbers[nearest[numbers.index(72_000)]] == 72]]-->, so size alone does not decide.
 # - The two directions of the map show a fifth<!--[[? abs(scatter[:2].sum() / scatter.sum() - 0.2) < 0.03]]--> of the variance in all 128 dimensions. Points that are close on the map may be far apart.
@@ -560,7 +560,7 @@ all_cells = ((with_bias[half:] @ direction > 0) == is_one[half:]).float().mean()
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Neighbours often share their first word. Is that only recency?** This encoder reads from right to left, so the first word is the one it read *last*. A recurrent state may mainly
-# reflect the latest words. The control reads from left to right, so it meets the first word first, and up to eleven more words after it.
+# reflect the latest words. As a control, we train an encoder that reads from left to right. It reads the first word first, and up to eleven more words after it.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 kept = stored("first_word")
@@ -570,7 +570,7 @@ share = {
 }
 forward, untrained = share["trained, left to right"], share["untrained, left to right"]
 show.predict(
-    "We train the same network with an encoder that reads from *left to right*. Which word does a number share more often with its nearest neighbour?",
+    "Take the network whose encoder reads from *left to right*. Which word does a number share more often with its nearest neighbour?",
     choices=["the first word, read first", "the last word, read last"],
     answer="the first word, read first"
     if forward["first"] > forward["last"]
@@ -591,7 +591,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **In this network, training turned recency upside down.** In an untrained encoder that reads from left to right, 7<!--[[untrained["first"]:.0f]]--> % of the numbers share the first
+# **In this network, training reversed the effect of recency.** In an untrained encoder that reads from left to right, 7<!--[[untrained["first"]:.0f]]--> % of the numbers share the first
 # word with their nearest neighbour and 99<!--[[untrained["last"]:.0f]]--> % the last. After training, 78<!--[[forward["first"]:.0f]]--> % share the first word and 23<!--[[forward["last"]:.0f]]--> % the last. (One trained
 # network; `python -m lectures.recipes one_vector`.)
 #
@@ -608,8 +608,8 @@ show.predict(
 # All that the decoder ever learns about the source passes through $c$, one vector of fixed width, whether the source has three
 # words or thirty. This is a **bottleneck**. Is it too narrow? To answer, we need a measure.
 #
-# How good is a translation? **BLEU** (Papineni et al. 2002) computes what fraction of the translation's words, pairs, triples and
-# groups of four occurs in the reference. It takes the geometric mean of the four fractions, and lowers it if the text is too short. A BLEU of
+# How good is a translation? **BLEU** (Papineni et al. 2002) computes what fraction of the translation's words, and of its pairs, triples and
+# groups of four neighbouring words, occurs in the reference. It takes the geometric mean of the four fractions, and lowers it if the translation is too short. A BLEU of
 # 100 is perfect.
 
 # %% slideshow={"slide_type": "fragment"}
@@ -624,7 +624,7 @@ for said in attempts:
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # The second text says a different number, 456,000 instead of 465,000, and has four<!--[[words(sum(a == b for a, b in zip(right.split(), attempts[1].split())))]]--> of six words right. The third has all six<!--[[words(len({*right.split()}))]]--> words, in
-# reverse order<!--[[? attempts[2].split() == right.split()[::-1]]]-->, but none of the pairs. (A single fraction of 0 would make the whole mean 0. So if no group matches, the program uses
+# reverse order<!--[[? attempts[2].split() == right.split()[::-1]]]-->, but none of the pairs. (A single fraction of 0 would make the whole mean 0. So if no group of some length matches, the program uses
 # a small value instead, as is usual.) BLEU is meant for whole test sets, and for comparing systems on the same test set.
 #
 # We trained translators with one vector on 20,000 numbers of up to 12 English words, for 3,000<!--[[measured["training"]["steps"]:,]]--> steps, with five seeds. We tested them on
@@ -789,8 +789,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The measure is the percentage of 9- to 14-word test numbers translated without an error. It is 76<!--[[mean(neither):.0f]]--> for the translator that
-#   neither reads $c$ again nor reverses its source, as the mean of five seeds; this translator is the worst with every seed<!--[[? max(neither) < min(again + reverse + both)]]-->. The
+# - We measure what percentage of the test numbers of 9 to 14 words is translated without an error. It is 76<!--[[mean(neither):.0f]]--> % for the translator that
+#   neither reads $c$ again nor reverses its source, as the mean of five seeds. This translator is the worst with every seed<!--[[? max(neither) < min(again + reverse + both)]]-->. The
 #   ranges of the other three overlap<!--[[? max(again) > min(reverse) and max(reverse) > min(both)]]-->, so we do not rank them.
 # - Idea 2 gains 8<!--[[gains[0]:.0f]]--> points, reversing 10<!--[[gains[1]:.0f]]-->, both together 13<!--[[gains[2]:.0f]]-->; none of the three 95 % intervals over the paired seeds contains 0<!--[[? all(gain > half for gain, half in (seed_by_seed(of, neither) for of in (again, reverse, both)))]]-->. Both together
 #   gain 5<!--[[missing[0]:.0f]]--> ± 6<!--[[missing[1]:.0f]]--> points less than the sum of the two gains, so five seeds do not show whether the gains add up<!--[[? 0 < missing[0] < missing[1]]]-->.
@@ -806,7 +806,7 @@ show.predict(
 # </details>
 #
 # **Reading $c$ again raises BLEU at every length from 15 words onwards<!--[[? differs["every step"] == [*one_vector][4:]]]-->. Reversing lowers it at 15 to 23 words<!--[[? differs["initial, reversed"] == [*one_vector][4:7]]]-->.** (Both come from paired
-# tests over five seeds, corrected for nine lengths.) At 9 to 14 words reversing makes more numbers right in every word, but its gain in
+# tests over five seeds, corrected for nine lengths.) With a reversed source more numbers of 9 to 14 words are right in every word, but the gain in
 # BLEU is too small to show with five seeds.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -852,7 +852,7 @@ widgets.pronouncer(
 sounds = stored("sounds_by_length")["wrong"]
 by_length = {at: 100 * share for at, share in sounds["one vector"].items()}
 show.predict(
-    "A long word gives more chances to err, so we count the percentage of wrong *phonemes*. How many times as high is it in words of 11 letters or more as in words of 5 or 6?",
+    "A long word gives more chances to err, so we count the percentage of wrong *phonemes*. Compare words of 11 letters or more with words of 5 or 6. How high is the percentage in the longer words?",
     choices={"as high": 1, "twice as high": 2, "five times as high": 5},
     answer=by_length["11 and more"] / by_length["5-6"],
     why="Look at the whole curve.",
@@ -880,7 +880,7 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # **What does a network keep if it must translate with its eyes closed? Up to 11 words it keeps nearly all of them, and the first shapes its vector more than the last.
-# Beyond the lengths of its training its translations fall apart.** There is still one vector, and we chose its width before we saw the sentence.
+# On sources longer than those in its training, its translations fall apart.** There is still one vector, and we chose its width before we saw the sentence.
 # [Lecture 12](12_attention.ipynb) lets the decoder look back at *all* the encoder's states instead.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -901,7 +901,7 @@ show.predict(
 #
 # 4. Why is the source reversed and the target not?
 # <details><summary>Answer</summary>If only the source is reversed, the encoder reads its first word just before the decoder writes the first word. If both were
-# reversed, the last words would meet, and the model would write backwards.</details>
+# reversed, the encoder would still read its first word last, but the decoder would begin with the last word of the target. So the first words of source and target would not be close, and the model would write backwards.</details>
 #
 # 5. A batch has sources of 3 and of 7 words. Which state is the vector of the first source if the encoder reads from left to right?
 # <details><summary>Answer</summary>It is the state after the third word (or its &lt;eos&gt;), not the one in the last column, because the

@@ -8,13 +8,13 @@
 # <img src="figures/it_reads_animal.svg" width="380" alt="Lines from each word of a sentence to the words it reads in layer 3, head 1 of MiniLM. The word 'it' is selected; its thickest line, weight 0.69, goes to 'animal'.">
 #
 # *One of the 72 attention "heads" of a real network, MiniLM, reads that sentence. Nobody told the network what "it" means. In
-# section 7 you compute the 0.69<!--[[it_to_animal:.2f]]--> yourself, explore the other heads, and test whether this one understands anything.*
+# section 7 you compute the weight of the thickest line, 0.69<!--[[it_to_animal:.2f]]-->, yourself, explore the other heads, and test whether this one understands anything.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **After this lecture you can**
 # - say when one vector is too narrow a path between two halves of a network;
 # - compute attention by hand: scores, softmax, weighted sum;
-# - say what a mean, fixed weights and a query can each find, and choose between three scores;
+# - say what a mean, fixed weights and a learned query can each find in a sentence, and choose between three scores;
 # - explain queries, keys, values, the division by $\sqrt{d}$, masks and heads;
 # - read an attention heatmap, of words or of a picture, and say what it does not prove.
 #
@@ -22,7 +22,7 @@
 # [lecture 6](06_recurrent_networks.ipynb), a *recurrent network* read a text word by word and summarised it in one vector, its
 # *state*; [lecture 8](08_gates.ipynb) gave it gates (LSTM and GRU are such cells). In [lecture 11](11_sequence_to_sequence.ipynb),
 # two such networks translated: one read the source, and the other wrote the translation. *Learned* means that parameters are
-# adjusted step by step, along the gradient ([lecture 3](03_backpropagation.ipynb)). Vectors are rows, so a matrix multiplies from
+# adjusted step by step, against the gradient of the loss ([lecture 3](03_backpropagation.ipynb)). Vectors are rows, so a matrix multiplies from
 # the right, $xW$.
 #
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 |
@@ -146,7 +146,7 @@ show.predict(
 # - You can read back about eight<!--[[words(max(without_error))]]--> words without an error, and only a third<!--[[? abs(kept["one vector, d = 256"][lengths.index(32)] - 1 / 3) < 0.05]]--> of 32 words.
 # - Four times the dimensions hold about four times the words<!--[[? half_lost == [8, 32, 128]]]-->.
 # - The last line keeps *all* $n$ vectors and does not fall<!--[[? set(kept["all n vectors, d = 64"]) == {1.0}]]-->. This memory has $64\,n$ values, and one vector of that width would
-#   do as well. But a network's vector has *one* width, which you choose before you see the sentence.
+#   suffice as well. But a network's vector has *one* width, which you choose before you see the sentence.
 # - Nothing here is trained, and random words are harder to pack than language. What about trained encoders? Cho et al. (2014b)
 #   and the models without attention in Bahdanau et al. (2015, figure 2) get worse on long sentences. Sutskever et al. (2014),
 #   with a deep network that read its source backwards, did not observe that. Bahdanau et al. *conjectured* that the one vector is
@@ -160,14 +160,14 @@ show.predict(
 # be; ask what happens when the text gets longer again.*
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The remedy is simple. **Do not pack. Keep all the encoder's states, and let the decoder read them.** The encoder becomes a read-only memory.
+# The remedy is simple. **Do not pack the text into one vector. Keep all the encoder's states, and let the decoder read them.** The encoder becomes a read-only memory.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. A weighted sum of encoder states
 #
 # **We begin without a decoder**, with one question and an answer of one word. Hindi marks the person who acts with *ne*, and the
 # person who is affected with *ko*: राम ने रावण को मारा (*Ram ne Ravan ko mara*) means "Ram killed Ravana". Each name comes
-# before its marker, the two pairs may swap, and words such as *kal*, "yesterday", may come first. *Who did it?*
+# before its marker, the two pairs of name and marker may swap, and words such as *kal*, "yesterday", may come first. *Who did it?*
 #
 # Each word has a state $h_j$, here simply a vector for the word plus a vector for the next word. We compare four ways to make
 # one vector out of the $n$ states:
@@ -295,7 +295,7 @@ show.predict(
 # query is not enough, because the question changes from word to word. So the decoder's previous state *is* the query. With this
 # query each encoder state gets a **score** $e_{ij} = g(s_{i-1}, h_j)$, and the scores of all states together give the weights.
 #
-# In *cross-attention* the query comes from one text, and the states that it reads come from a second one; in **self-attention** (section 4)
+# In *cross-attention* the query comes from one text, and the states come from a second one; in **self-attention** (section 4)
 # both come from one text. Authors differ in the details. The query may be $s_{i-1}$, $s_i$, or the embedding $e(w)$ of the previous
 # word. The next word may be predicted from $s_i$, as $\mathrm{softmax}(\mathrm{MLP}(s_i))$, or from $s_i$ and $c_i$.
 
@@ -312,7 +312,7 @@ HTML(
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # *(The weights in that picture are made up.)* Two steps lead to the weights. A **score** $e_j$, which may be any real number, says how well
-# state $h_j$ fits. **Softmax** turns all scores into weights that are positive and sum to one:
+# state $h_j$ fits the query. **Softmax** turns all scores into weights that are positive and sum to one:
 #
 # $$\alpha_j = \frac{\exp e_j}{\sum_{j'} \exp e_{j'}}$$
 #
@@ -375,14 +375,14 @@ widgets.softmax_playground(attend, other_scores, ["h1", "h2", "h3", "h4"])
 # - At a factor of 8 it gets 0.98<!--[[torch.softmax(8 * torch.tensor(other_scores), -1)[0]:.2f]]-->: softmax becomes a choice of one state.
 # - At 0 all
 #   get 0.25, and the context is an average.
-# - Between these extremes softmax is a *soft* choice, with a derivative that gradients can use. A hard choice of
+# - Between these extremes softmax is a *soft* choice, with a derivative that training can use. A hard choice of
 #   one state has a derivative of zero almost everywhere and needs other methods (Xu et al. 2015 sample it to caption images).
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **The published version, written out.** In Bahdanau et al. (2015) the encoder reads the sentence *twice*, from the left and from
 # the right ([lecture 6](06_recurrent_networks.ipynb) calls that bidirectional), and joins the two states of each word,
-# $h_j = [\overrightarrow{h}_j; \overleftarrow{h}_j]$, so that $h_j$ knows the words on both sides of word $j$. The decoder's step, with an LSTM and the previous word's vector $x$, is
+# $h_j = [\overrightarrow{h}_j; \overleftarrow{h}_j]$, so that $h_j$ knows the words on both sides of word $j$. The decoder's step, here with an LSTM and the previous word's vector $x$, is
 #
 # $$c_i = \sum_j \alpha_{ij}\, h_j, \qquad s_i = \mathrm{LSTM}(s_{i-1},\; [x, c_i]).$$
 #
@@ -450,8 +450,8 @@ show.heatmaps(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# With random weights the three scores need not agree. Training shapes $W$, $A$, $B$ and $u$ until the score asks a useful question. With
-# vectors in the plane you can see *which* questions each score can ask.
+# With random weights the three scores need not agree. Training shapes $W$, $A$, $B$ and $u$ until the scores are useful for the task. With
+# vectors in the plane you can see what each score can look for.
 #
 # > **Ask yourself.** Under the dot product, which direction of the query gives "idea" (at the bottom)
 # > the largest weight? Under the bilinear score $W$ first rotates every key by 90°. Which direction is best now? What happens under
@@ -504,7 +504,7 @@ def towards_idea(scores):
 # BLEU is at most 100. All three translators here read a context at every step. Each was trained with five seeds, on 20,000 numbers of up
 # to 12 words, for 3,000 steps. Their numbers of parameters are equal within 2 %<!--[[? max(sizes_of.values()) < 1.02 * min(sizes_of.values())]]-->.
 #
-# - **One vector**: the context is always $c = h_n$. Of the four ways in that lecture, this is the best from 15 words onwards<!--[[? all(max(by_one_vector["bleu"], key=lambda way: mean(by_one_vector["bleu"][way][at])) == "every step" for at in lengths_of_numbers[4:])]]-->.
+# - **One vector**: the context is always $c = h_n$. Of the four translators with one vector in that lecture, this is the best from 15 words onwards<!--[[? all(max(by_one_vector["bleu"], key=lambda way: mean(by_one_vector["bleu"][way][at])) == "every step" for at in lengths_of_numbers[4:])]]-->.
 # - **Even weights**: the context is the mean of *all* states, $\alpha_{ij} = 1/n$.
 # - **Attention**: the context is $c_i$, by the additive score.
 #
@@ -563,7 +563,7 @@ show.predict(
 # - Attention falls as well, to 68<!--[[mean(with_attention["27-29"]):.0f]]--> at 27 to 29 words. Another translator with attention, trained on up to 20 words, has 100<!--[[longer["bleu"]:.0f]]--> at 18 to 20 (one run).
 # </details>
 #
-# **Attention helps beyond the lengths of training. The mean of all states was not enough; weights that depend on the query were.** All three were trained at the rate that was best for one vector.
+# **Attention helps beyond the lengths of training. The mean of all states was not enough; weights that depend on the query were.** All three were trained at the learning rate that was best for one vector.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # And where does a translator with attention look? (This one was trained on up to 20 words.) Move the slider. The left column has the words that the decoder writes, the right column the words
@@ -637,7 +637,7 @@ HTML(show.attention_lines_svg(by_hand_links, hindi, meaning))
 # costs no more than a short one. A single vector must hold the verb until everything else has been said.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **From letters to sounds.** English spelling is a translation problem as well. We trained a model with attention (bidirectional
+# **From letters to sounds.** Turning English spelling into sounds is a translation problem as well. We trained a model with attention (bidirectional
 # encoder, bilinear score) on 112,397 words of a dictionary. It reads letters and writes **phonemes** (sounds). On held-out words 8.08<!--[[heard["attention"]["phoneme_error_rate"]]]--> % of
 # its phonemes are wrong; with one vector, 11.62<!--[[heard["one vector"]["phoneme_error_rate"]]]--> % are wrong. (One run each; `python -m lectures.recipes pronunciation`.)
 
@@ -802,7 +802,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# The line below the bars is a mean over 200 queries. Without the division it climbs from 0.60<!--[[mean_largest(4, False):.2f]]--> to 0.96<!--[[mean_largest(512, False):.2f]]-->; with the division it stays
+# The number below the bars is a mean over 200 queries. From $d = 4$ to $d = 512$ it climbs, without the division, from 0.60<!--[[mean_largest(4, False):.2f]]--> to 0.96<!--[[mean_largest(512, False):.2f]]-->; with the division it stays
 # between 0.41<!--[[min(divided):.2f]]--> and 0.43<!--[[max(divided):.2f]]-->.
 # </details>
 #
@@ -919,7 +919,7 @@ print("row sums, masked after softmax: ", wrong.sum(-1))
 #
 # $$\mathrm{head}_i = \mathrm{attention}(X W^Q_i,\; X W^K_i,\; X W^V_i), \qquad \mathrm{output} = [\mathrm{head}_1, \mathrm{head}_2, \dots]\, W^O$$
 #
-# If each word's vector $x$ has `d_model` = 384 dimensions, each of 12 heads works on 384 / 12 = 32 of them.
+# If each word's vector $x$ has `d_model` = 384 dimensions, each of 12 heads has queries, keys and values of 384 / 12 = 32 dimensions.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 heads = {}
@@ -1040,7 +1040,7 @@ widgets.attention_explorer(
 #
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - Layer 0, head 2 reads the previous word, with weight 1.00<!--[[every_head[0, 2].diagonal(-1).min():.2f]]-->, in every sentence. Layer 1, head 8 reads the next word with a mean
+# - Layer 0, head 2 reads the previous word, with weight 1.00<!--[[every_head[0, 2].diagonal(-1).min():.2f]]-->, at every word of this sentence. Layer 1, head 8 reads the next word with a mean
 #   weight of 0.64<!--[[every_head[1, 8].diagonal(1).mean():.2f]]-->.
 # - Layer 4, head 5 and many others *park* on `[CLS]`<!--[[? every_head[4, 5, :, 0].mean() > 0.85]]-->, that is, they leave much of their weight there. Each row must sum to 1, even when
 #   a head has found nothing. Clark et al. (2019) see such parking in BERT, mostly at `[SEP]`, and suspect that it means "nothing here".
@@ -1116,7 +1116,7 @@ parking = weight_on_cls > 0.4
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # **No.** Over five sentences, 42<!--[[int(parking.sum())]]--> of the 72 heads give `[CLS]` more than 0.4 of their weight. In every one of these heads the vector
-# that `[CLS]` adds, after $W^O$, is at most 0.14<!--[[added_by_cls[parking].max():.2f]]--> times as long as the median of the other words. So in MiniLM a head that
+# that `[CLS]` adds, after $W^O$, is at most 0.14<!--[[added_by_cls[parking].max():.2f]]--> times as long as the median of the vectors that the other words add. So in MiniLM a head that
 # parks adds almost nothing, although the weights by themselves suggest the opposite. (Kobayashi et al. 2020 find small value
 # vectors at such tokens of BERT.)
 
@@ -1166,7 +1166,7 @@ ratios = [ratio(*pair) for pair in pairs]
 # - In the passive sentence it picks "street"<!--[[? ratios[2] < 1]]-->, which is not tired.
 # </details>
 #
-# **Five sentences show that this head does not resolve "it".** They do not show what it does instead.
+# **Five sentences show that this head does not reliably resolve "it".** They do not show what it does instead.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Does MiniLM's output depend on that head?** **Ablate** it, which means setting its output to zero (here by zeros in its part of
@@ -1186,7 +1186,7 @@ print(f"similarity with 'wide' instead of 'tired': {other_word:.3f}")
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Without the head the similarity to the original is 0.998<!--[[without_head:.3f]]--> (1 is the same direction); with one other word it is 0.836<!--[[other_word:.3f]]-->. This is one head
+# - Without the head the similarity to the original is 0.998<!--[[without_head:.3f]]--> (1 is the same direction); with "wide" instead of "tired" it is 0.836<!--[[other_word:.3f]]-->. This is one head
 #   and one sentence; the lecture on self-attention ablates random heads as a control.
 # - Jain & Wallace (2019) found that quite different attention weights can give the same
 #   prediction. Wiegreffe & Pinter (2019) propose four tests of when weights can nevertheless count as an explanation. (Both study
@@ -1313,9 +1313,9 @@ widgets.live(caption, number=widgets.slider(0, 0, 99, 1, "scene", "460px"))
 # state: three matrices for the input and three for the state. Attention adds a score and a term of the sum for every pair of words, together $2d$
 # multiplications for each of the $n \cdot m$ pairs.
 #
-# So the steps grow as $O(n+m)$ and the scores as $O(nm)$. For long texts the scores cost more.
+# So the cost of the steps grows as $O(n+m)$ and the cost of the scores as $O(nm)$. For long texts the scores cost more.
 #
-# > **Ask yourself.** Take width $d = 128$ and $n = m$. From which length on do the scores cost more than the steps: about 10 words, about 100, or about 1,000?
+# > **Ask yourself.** Take width $d = 128$ and $n = m$. At which length do the scores begin to cost more than the steps: at about 10 words, about 100, or about 1,000?
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Measured.** We compare three of our own networks of width 128: a recurrent encoder and decoder that pass on one vector, the
@@ -1367,8 +1367,8 @@ show.curves(
 #   multiplications<!--[[? slower and fewer]]-->. Its steps must wait for each other; we did not test how much of the time that explains.
 # </details>
 #
-# **The scores cost little for a sentence, but much for a book.** That is a count of multiplications; in time, this decoder with attention is
-# slower even for a sentence.
+# **The scores cost little for a sentence, but much for a book.** That is a count of multiplications. In time, the network with attention is
+# slower than the one without, even for a sentence.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # The price buys two things. Any two words are *one* step apart, whereas a recurrent network passes through every word between
