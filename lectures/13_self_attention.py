@@ -112,7 +112,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - In the row *eats* of head 1, *cat* gets a weight of $e^2 / (e^2 + 2)$ = 0.79<!--[[heads[0][1, 2]:.2f]]-->, and each of the others 0.11<!--[[(1 - heads[0][1, 2]) / 2:.2f]]-->.
-# - *cat* has three equal scores, so it has three weights of $1/3$. A head cannot read nothing.
+# - *cat* has three equal scores, so it has three weights of $1/3$. A head always has to read something.
 # - For *eats*, head 1 returns mostly the vector of *cat*, which acts, and head 2 mostly that of *bread*, which is eaten. Concatenated, the two vectors say who acts and what is eaten.
 # - One head that asks for both gives *cat* and *bread* the same weight, 0.47<!--[[one_for_both[0]:.2f]]--><!--[[? one_for_both[0] == one_for_both[2]]]-->. Then *eats* receives their sum,
 #   in which nothing says who eats whom. Two heads keep the two answers in separate dimensions, until $W^O$ mixes them.
@@ -407,7 +407,7 @@ show.predict(
 # - Adjective → noun: the best head, 3.1 again<!--[[? adjective["best"] == ["3.1"]]]-->, leads "the next noun" by one<!--[[words(round(adjective["edges"] * (adjective["tested on"] - adjective["next noun"])))]]--> edge. Perhaps it only reads the next noun.
 # - Of the four heads of the opening picture, three<!--[[words(sum(lead > 0 for lead in leads))]]--> beat every rule, by one to three edges<!--[[? sorted(leads)[1:] == [1, 2, 3]]]-->. The head for adjectives
 #   (2.8) finds all fifteen edges<!--[[? adjective["opening tested"] == 1 and adjective["edges"] == 15]]-->.
-# - Clark et al. (2019) do the same with BERT and a large treebank (a collection of parsed sentences). They find individual heads for
+# - Clark et al. (2019) do the same with BERT, an encoder like MiniLM, and a large treebank (a collection of parsed sentences). They find individual heads for
 #   objects, determiners and more that are clearly better than fixed distances, but no head that covers all of grammar. Our sixteen
 #   short sentences only show how to test such a claim.
 # </details>
@@ -881,7 +881,7 @@ widgets.live(
 # room read row 0 aloud before they call it causal.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# In the assignment [`exercises/self_attention/self_attention.ipynb`](../exercises/self_attention/self_attention.ipynb) you build the rest, and it tells you which mistakes you made.
+# In the assignment [`exercises/self_attention/self_attention.ipynb`](../exercises/self_attention/self_attention.ipynb) you write a window mask, the loss of all positions in one pass, and more. The assignment tells you which mistakes you made.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself

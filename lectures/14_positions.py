@@ -210,7 +210,7 @@ HTML(
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Fifty words.** After this prediction you can play with the picture from the top of the page. Here sines and cosines alternate, as in
+# **Fifty positions.** After this prediction you can play with the picture from the top of the page. Here sines and cosines alternate, as in
 # the formula, and 128 columns are few enough to tell them apart. You can raise *d_model* to 512.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -608,9 +608,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - *Which methods can tell 30 words back from 40?* ALiBi always can, and rotary positions can in general. T5 can if a bucket ends in between. Shaw's vectors
+# - *Which methods can tell a key 30 words back from one 40 words back?* ALiBi always can, and rotary positions can in general. T5 can if a bucket ends in between. Shaw's vectors
 #   cannot<!--[[? told_apart["Shaw et al."] == 0]]-->, because here all distances beyond 16 share one vector.
-# - *Which can tell ahead from behind?* T5 and Shaw can<!--[[? not any(torch.equal(of, of.flip(-1)) for of in (t5, clipped))]]-->, because they have separate values for the two directions. Rotary positions can in general,
+# - *Which can tell a key ahead from one behind?* T5 and Shaw can<!--[[? not any(torch.equal(of, of.flip(-1)) for of in (t5, clipped))]]-->, because they have separate values for the two directions. Rotary positions can in general,
 #   as the swap of positions showed. ALiBi cannot<!--[[? torch.equal(penalty, penalty.flip(-1))]]-->; it is made for causal models, which only look back.
 # - ALiBi pulls every head towards near words, each at its own rate. With rotary positions the waves fall off with distance if all entries are 1; for
 #   random vectors they show no order.
@@ -834,7 +834,7 @@ HTML(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you
 #
-# Write your own encoding. The code below is correct. Make one of the mistakes of section 2 (blocks, counting from 1, the exponent
+# Write your own encoding. The code below is correct. Make one of the mistakes of section 2 (all sines first, counting from 1, the exponent
 # $i/d$) or rotate queries and keys differently, and compare the result with ours.
 
 
@@ -883,7 +883,7 @@ widgets.rotary_playground(rotary, query, key, yours=my_rotary)
 # <details><summary>Answer</summary>It is cos 0 = 1, because column 7 is odd and therefore a cosine.</details>
 #
 # 3. Without positions a decoder can know something about word order, but an encoder cannot. Why?
-# <details><summary>Answer</summary>Its causal mask shows a different number of words at every position, so a head can count.</details>
+# <details><summary>Answer</summary>The decoder's causal mask shows a different number of words at every position, so a head can count.</details>
 #
 # 4. You load weights whose rotary pairs are neighbours into code that pairs halves. What will you see?
 # <details><summary>Answer</summary>No error message. Scores are right at distance 0 and wrong elsewhere, so expect nonsense.</details>

@@ -582,8 +582,8 @@ for initial, by in again.items():
 # - Pre-norm learns at all three rates, and the highest is the best<!--[[? min(ended, key=ended.get)[::2] == ("pre-norm", "0.003")]]-->. A warm-up helps it at none of the three<!--[[? all(ended["pre-norm", False, rate] < ended["pre-norm", True, rate] for rate in rates)]]-->.
 # - At 0.001 post-norm needs the warm-up. Its loss is 2.56<!--[[ended["post-norm", True, "0.001"]:.2f]]--> with it and 3.35<!--[[ended["post-norm", False, "0.001"]:.2f]]--> without, about that of a model that knows only character frequencies (3.3<!--[[unigram:.1f]]-->).
 # - At 0.0003 the warm-up does not help post-norm<!--[[? ended["post-norm", False, "0.0003"] < ended["post-norm", True, "0.0003"]]]-->; at 0.003 post-norm learns nothing either way<!--[[? min(ended["post-norm", warm, "0.003"] for warm in (False, True)) > 3.3]]-->.
-# - With Glorot's weights the three seeds agree: the loss is at most 2.58<!--[[max(again["Glorot"]["100"]):.2f]]--> with the warm-up, at least 3.32<!--[[min(again["Glorot"]["0"]):.2f]]--> without.
-# - With GPT-2's weights no seed learns without a warm-up<!--[[? min(again["GPT-2"]["0"]) > 3.3]]-->, and only one<!--[[words(sum(loss < 3.3 for loss in again["GPT-2"]["100"]))]]--> of three learns with it.
+# - With Glorot's initial weights the three seeds agree: the loss is at most 2.58<!--[[max(again["Glorot"]["100"]):.2f]]--> with the warm-up, at least 3.32<!--[[min(again["Glorot"]["0"]):.2f]]--> without.
+# - With GPT-2's initial weights no seed learns without a warm-up<!--[[? min(again["GPT-2"]["0"]) > 3.3]]-->, and only one<!--[[words(sum(loss < 3.3 for loss in again["GPT-2"]["100"]))]]--> of three learns with it.
 # - We do not know why post-norm fails here. Adam largely cancels the size of a gradient, so the large gradients alone do not explain it. With GPT-2's initial weights
 #   (section 3) post-norm mostly fails as well, although there the last layer's gradient hardly depends on depth. From 4 to 24 layers it changes by at most 7<!--[[100 * max(max(by[-1] for by in of.values()) / min(by[-1] for by in of.values()) for of in stored("warmup")["gradients"]["GPT-2"].values()) - 100:.0f]]--> %, in post-norm and in pre-norm.
 # </details>
@@ -827,7 +827,7 @@ widgets.cache_player(
 # | answer | our measurement |
 # |---|---|
 # | *It is faster at equal size.* | It depends on the size. The next prediction asks how. |
-# | *It is better at translation.* | We did not see it. The task is to turn letters into phonemes, with nearly equal parameters and one run each. The Transformer gets 32.35<!--[[spelled["Transformer"]["word_error_rate"]]]--> % of the words wrong after 370<!--[[10 * round(spelled["Transformer"]["seconds"] / 10)]]--> s, a recurrent network with attention 32.91<!--[[spelled["recurrent, attention"]["word_error_rate"]]]--> % after 466<!--[[spelled["recurrent, attention"]["seconds"]:.0f]]--> s. A difference of up to 1.6 points may be chance. [Lecture 16](16_encoder_decoder_transformers.ipynb) compares translators with five seeds. |
+# | *It is better at translation.* | We did not see this. Our task is to turn letters into phonemes, with nearly equal parameters and one run each. The Transformer gets 32.35<!--[[spelled["Transformer"]["word_error_rate"]]]--> % of the words wrong after 370<!--[[10 * round(spelled["Transformer"]["seconds"] / 10)]]--> s, a recurrent network with attention 32.91<!--[[spelled["recurrent, attention"]["word_error_rate"]]]--> % after 466<!--[[spelled["recurrent, attention"]["seconds"]:.0f]]--> s. A difference of up to 1.6 points may be chance. [Lecture 16](16_encoder_decoder_transformers.ipynb) compares translators with five seeds. |
 # | *It is nothing but attention.* | It is not. The feed-forward networks hold most parameters (section 2), and without them the loss rises (section 9). |
 # | *Its vectors depend on the context.* | An LSTM's states do as well: the cosines below are less than 1 for both models. (Do not compare the two values. Cosines are large everywhere in such models, [lecture 17](17_pretraining.ipynb).) |
 
@@ -876,7 +876,7 @@ for name, cosine in kings.items():
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Three answers that may hold: capacity, optimisation, generalisation.** A Transformer may represent more with its parameters, learn faster, or do better on new texts. We trained a Transformer and an LSTM of the *same* number of parameters on the
-# *same* text, at two sizes and for 300 or 1,200 steps, with five seeds each. Each has its own learning rate for each size and length; the next lower and
+# *same* text, at two sizes and for 300 or 1,200 steps, with five seeds each. Each has its own learning rate for each size and number of steps; the next lower and
 # the next higher rate were worse (`python -m lectures.recipes why_transformer`). We timed a training step of each at four sizes (`python -m lectures.recipes step_time`).
 
 # %% slideshow={"slide_type": "fragment"}

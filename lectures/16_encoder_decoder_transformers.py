@@ -567,7 +567,7 @@ alone, of_two = ended(1), ended(2)
 # <details><summary><b>What to notice</b></summary>
 #
 # - With $b = 1$ the search takes UW as the second sound, which is likelier than OY at that step. It ends with D UW IY<!--[[? alone[1] == "D UW IY"]]-->, which has probability 0.23<!--[[alone[0]:.2f]]-->.
-# - With $b = 2$ both survive. After OY the pronunciation is nearly finished, and D OY<!--[[? of_two[1] == "D OY"]]--> wins with 0.30<!--[[of_two[0]:.2f]]-->.
+# - With $b = 2$ both sounds survive. After OY the pronunciation is nearly finished, and D OY<!--[[? of_two[1] == "D OY"]]--> wins with 0.30<!--[[of_two[0]:.2f]]-->.
 # - Is greedy search also to blame where the translators of numbers fail? Section 7 tests it.
 # </details>
 
@@ -658,7 +658,7 @@ show.predict(
 #
 # - Some heads look for the next word. In the Transformer the best head for the next word points at the source word of 97<!--[[100 * looked_for["the next word"]:.0f]]--> % of the words to be written next. The best head for the word just read finds only 14<!--[[100 * looked_for["the word just read"]:.0f]]--> %.
 # - On new numbers of 9 to 11 words, the head for the next word finds 97<!--[[100 * found_next["Transformer, sinusoids"]:.0f]]--> % and the one head of the recurrent network 100<!--[[100 * found_next["recurrent, attention"]:.0f]]--> %. IBM Model 1 finds 86<!--[[100 * found_next["IBM Model 1"]:.0f]]--> % of the same words; it sees no positions, so it cannot tell two equal digits apart.
-# - A head that *finds* the right word need not be a head that the model *needs* ([lecture 13](13_self_attention.ipynb) ablates heads to test that). In the checkpoint of the widget all four heads of layer 1 find more than 91<!--[[100 * min(five["Transformer, sinusoids"][0]["heads"]["the next word"][4:]) - 0.5:.0f]]--> %.
+# - A head that *finds* the right word need not be a head that the model *needs* ([lecture 13](13_self_attention.ipynb) ablates heads to test that). In the Transformer of the widget all four heads of layer 1 find more than 91<!--[[100 * min(five["Transformer, sinusoids"][0]["heads"]["the next word"][4:]) - 0.5:.0f]]--> %.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -841,7 +841,7 @@ for measure in ("BLEU", "every word right"):
 # - **Beyond it the Transformer with sinusoids is behind.** At 15 to 17 words it has 78<!--[[mean(bleu_at["Transformer, sinusoids", "15-17"]):.0f]]-->, the recurrent network with attention 90<!--[[mean(bleu_at["recurrent, attention", "15-17"]):.0f]]-->, and even the Transformer's best seed is below the worst recurrent seed<!--[[? all(max(bleu_at["Transformer, sinusoids", length]) < min(bleu_at["recurrent, attention", length]) for length in ("15-17", "24-26"))]]-->.
 # - **Most of this gap comes from the positional encoding.** With relative positions, and nothing else changed, BLEU is 91<!--[[mean(bleu_at["Transformer, relative positions", "15-17"]):.0f]]-->, and the seeds overlap with those of the recurrent network<!--[[? all(max(min(bleu_at["Transformer, relative positions", length]), min(bleu_at["recurrent, attention", length])) < min(max(bleu_at["Transformer, relative positions", length]), max(bleu_at["recurrent, attention", length])) for length in ("15-17", "24-26"))]]-->. Greedy search is not the
 #   cause, because a beam of 4 changes the 78<!--[[mean(bleu_at["Transformer, sinusoids", "15-17"]):.0f]]--> by less than one<!--[[? abs(in_beams - mean(bleu_at["Transformer, sinusoids", "15-17"])) < 1]]-->.
-# - **Word-by-word translation** has 25<!--[[bleu_at["word by word", "24-26"][0]:.0f]]--> at 24 to 26 words, without knowing any order. The network with one vector has fewer parameters and reaches 40<!--[[mean(bleu_at["recurrent, one vector", "24-26"]):.0f]]-->, the Transformer with sinusoids 36<!--[[mean(bleu_at["Transformer, sinusoids", "24-26"]):.0f]]-->. Their seeds overlap<!--[[? min(bleu_at["recurrent, one vector", "24-26"]) < max(bleu_at["Transformer, sinusoids", "24-26"])]]-->, so we cannot rank these two.
+# - **Word-by-word translation** has a BLEU of 25<!--[[bleu_at["word by word", "24-26"][0]:.0f]]--> at 24 to 26 words, without knowing any order. The network with one vector has fewer parameters and reaches 40<!--[[mean(bleu_at["recurrent, one vector", "24-26"]):.0f]]-->, the Transformer with sinusoids 36<!--[[mean(bleu_at["Transformer, sinusoids", "24-26"]):.0f]]-->. The seeds of these two overlap<!--[[? min(bleu_at["recurrent, one vector", "24-26"]) < max(bleu_at["Transformer, sinusoids", "24-26"])]]-->, so we cannot rank them.
 #
 # The widget also shows *words found*, the fraction of words whose source word the best head finds. At 24 to 26 words all networks find fewer than at the trained lengths, even when they read the reference. With sinusoids the best head finds 45<!--[[100 * aligned_late["Transformer, sinusoids"]:.0f]]--> %, the head of the recurrent network 44<!--[[100 * aligned_late["recurrent, attention"]:.0f]]--> %, and
 # IBM Model 1, which uses no positions, 68<!--[[100 * aligned_late["IBM Model 1"]:.0f]]--> %. At 15 to 17 words the recurrent network's head finds more than the best head with sinusoids, 93<!--[[100 * mean(seed["aligned"]["15-17"] for seed in compared["recurrent"]):.0f]]--> % and 78<!--[[100 * mean(seed["aligned"]["15-17"] for seed in five["Transformer, sinusoids"]):.0f]]--> %. So
