@@ -163,7 +163,7 @@ print("1 / (t + 1):       ", 1 / torch.arange(1, 9))
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # The head's output *reveals* the position. Haviv et al. (2022) found that causal language models trained without any positions come close
-# to models with positional encodings. A model that reads in both directions has no such cue.
+# to models that are given positions. A model that reads in both directions has no such cue.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Let four students play the four words and swap seats. Does anybody now see different people? (No, because everybody sees
