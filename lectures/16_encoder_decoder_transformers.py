@@ -863,7 +863,7 @@ for measure in ("BLEU", "every word right"):
 #
 # - The *positions* to compute are $n + m$. Each takes about $14 d^2$ multiply-adds per layer, $12 d^2$ in the block and $2 d^2$ for cross-attention. Cross-attention projects each source position to a key and a value, and each
 #   target position to a query and an output.
-# - The three attentions compute $n^2 + m^2 + nm$ *scores*, of which only the $nm$ are those of cross-attention. Each score takes $2d$ multiply-adds, half of them for the weighted sum.
+# - The three attentions compute $n^2 + m^2 + nm$ *scores*. Only the last $nm$ belong to cross-attention. Each score takes $2d$ multiply-adds, half of them for the weighted sum.
 # - The number of *sequential* steps is neither of the two. In training it is the number of layers.
 #
 # These are the multiply-adds of our networks of width 128 with one layer (`python -m lectures.recipes source_and_target`):
