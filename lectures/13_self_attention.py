@@ -2,25 +2,25 @@
 # # Self-attention, heads and masks
 #
 # *The young doctor quickly closed the heavy door.* Who closed it? What was heavy? You joined the words in pairs without noticing.
-# In self-attention every word does something similar. It asks all the words, and listens to some. If one of its *heads* joins *heavy* to *door*,
-# does this head know grammar? And does the model need it? This lecture computes such a layer by hand, shows how a mask keeps a model from reading
+# In a layer of self-attention every word does something similar. It asks all the words, and listens to some. If one *head* of the layer joins *heavy* to *door*,
+# does this head know grammar? And does the model need the head? This lecture computes such a layer by hand, shows how a mask keeps a model from reading
 # ahead, and tests what a head's weights can tell you.
 #
 # <img src="figures/heads_as_edges.svg" width="760" alt="The sentence 'the young doctor quickly closed the heavy door' with six edges above it, as in a dependency parse: 'the' to 'doctor' and 'the' to 'door', 'young' to 'doctor' and 'heavy' to 'door', 'doctor' to 'closed', and 'closed' to 'door', drawn by four heads of MiniLM.">
 #
-# *Four of MiniLM's 72 heads seem to parse the sentence. We chose these six edges because they look like a parse. Section 2 asks how
-# often the same four heads are right when nobody chooses the edges.*
+# *Four of MiniLM's 72 heads seem to parse the sentence, that is, to join the words that belong together grammatically. We chose these six edges because
+# they look like a parse. Section 2 asks how often the same four heads are right when nobody chooses the edges.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **After this lecture you can**
 # - compute a layer of self-attention with two heads by hand;
-# - read $\alpha_\ell[k, t_1, t_2]$, and test a claim about a head against simpler rules;
-# - train all positions of a text in one pass, and notice when the future leaks in;
-# - combine a causal mask with padding, without a NaN;
-# - say what an ablation shows, and why it needs a control.
+# - read the notation $\alpha_\ell[k, t_1, t_2]$ for attention weights, and test a claim about a head against simpler rules;
+# - train a model on all positions of a text in one pass, and notice when the future leaks in;
+# - combine a causal mask with padding, without getting a NaN;
+# - say what you learn when you ablate a head (set its output to zero), and why you need a control.
 #
 # **You need** [lecture 12](12_attention.ipynb) (query, key, value, softmax, mask, head). [Lecture 1](01_language_models.ipynb) explains that a language model gives a probability to every
-# possible next word, and its loss is the mean of $-\ln p$, where $p$ is the probability of the correct one. Vectors are rows, so a matrix multiplies from the right, $xW$.
+# possible next word. Its loss is the mean of $-\ln p$, where $p$ is the probability that it gives to the word that really follows. Vectors are rows, so a matrix multiplies from the right, $xW$.
 #
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
 # |---|---|---|---|---|---|---|---|
@@ -63,7 +63,7 @@ torch.set_num_threads(1)  # these models are so small that one core is fastest
 # $$\mathrm{head}_k[t_1] = \sum_{t_2} \alpha[k, t_1, t_2]\, V_k[t_2], \qquad
 #   \mathrm{output} = [\mathrm{head}_1;\, \mathrm{head}_2;\, \dots]\; W^O.$$
 #
-# $I$ is the width of *one head's* queries and keys. The semicolon joins vectors end to end, which is called **concatenation**.
+# $I$ is the width of *one head's* queries and keys. The semicolon joins vectors end to end, which is called **concatenation**. One more learned matrix, $W^O$, mixes the heads.
 #
 # Take three words with four features each: *is a noun, is a verb, can act, can be eaten*.
 #
@@ -112,16 +112,16 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - In the row *eats* of head 1, *cat* gets a weight of $e^2 / (e^2 + 2)$ = 0.79<!--[[heads[0][1, 2]:.2f]]-->, and each of the others 0.11<!--[[(1 - heads[0][1, 2]) / 2:.2f]]-->.
-# - *cat* has three equal scores, so it has three weights of $1/3$. A head cannot read nothing.
-# - After $W^O$, the vector of *eats* holds "acts" from *cat* and "eaten" from *bread*, so it says who acts and what is eaten.
+# - *cat* has three equal scores, so it has three weights of $1/3$. A head always has to read something.
+# - For *eats*, head 1 returns mostly the vector of *cat*, which acts, and head 2 mostly that of *bread*, which is eaten. Concatenated, the two vectors say who acts and what is eaten.
 # - One head that asks for both gives *cat* and *bread* the same weight, 0.47<!--[[one_for_both[0]:.2f]]--><!--[[? one_for_both[0] == one_for_both[2]]]-->. Then *eats* receives their sum,
-#   in which nothing says who eats whom. Two heads keep the two answers in separate dimensions.
-# - In this notation the example of [lecture 12](12_attention.ipynb) has $I = 64$, so we divide the scores 112 and 96 by $\sqrt{64} = 8$. This
+#   in which nothing says who eats whom. Two heads keep the two answers in separate dimensions, until $W^O$ mixes them.
+# - In this notation the example of [lecture 12](12_attention.ipynb) has $I = 64$, so we divide the dot products 112 and 96 by $\sqrt{64} = 8$. This
 #   gives 14<!--[[dots[0] / 8:.0f]]--> and 12<!--[[dots[1] / 8:.0f]]-->, and softmax turns these into 0.88<!--[[torch.softmax(dots / 8, -1)[0]:.2f]]--> and 0.12<!--[[torch.softmax(dots / 8, -1)[1]:.2f]]-->.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# `MultiHeadAttention` with these matrices gives the same output. The last two lines check the example of [lecture 12](12_attention.ipynb):
+# Our library's `MultiHeadAttention` gives the same output with these matrices. The last two lines check the example of [lecture 12](12_attention.ipynb):
 
 # %% slideshow={"slide_type": "fragment"}
 layer = MultiHeadAttention(4, 2, d_head=4, bias=False)
@@ -141,7 +141,7 @@ print(dots / math.sqrt(64), torch.softmax(dots / math.sqrt(64), dim=-1))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Where such a layer sits.** The picture is computed from MiniLM itself. Read it from the bottom up. Word vectors enter. In each of the 6 layers
-# they read one another, and each word adds what it receives to its own vector. This lecture is about the coloured box;
+# the words read one another, and what each word receives is added to its vector. This lecture is about the coloured box;
 # [lecture 15](15_transformer_language_model.ipynb) explains the pale ones.
 
 # %% slideshow={"slide_type": "fragment"}
@@ -149,11 +149,11 @@ encoder, wordpieces = minilm()
 HTML(widgets.architecture(encoder, lit=["self-attention"]))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **The same in MiniLM**, with the real values of layer 3, head 1. Press play, or step with the arrow keys. Then choose another head
+# **The same computation in MiniLM**, with the real values of layer 3, head 1. Press play, or step with the arrow keys. Then choose another head
 # or another query token. (Hover over a vector to see its values.)
 #
-# > **Ask yourself.** Add a *causal mask*, which lets no word read a later one. Then *closed* can no longer read *door*. Where does the
-# > weight go?
+# > **Ask yourself.** Add a *causal mask*, which lets no word read a later one. Then *closed* can no longer read *door*. Which token gets the
+# > weight that *door* had?
 
 # %% slideshow={"slide_type": "fragment"}
 widgets.head_player(
@@ -168,7 +168,7 @@ widgets.head_player(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer</b></summary>
 #
-# The weights must sum to 1, so nearly all the weight goes to `[CLS]`, which has the highest of the remaining scores. MiniLM was trained without
+# The weights must sum to 1, so the tokens that are left share the weight of *door*. Nearly all of it goes to `[CLS]`, which has the highest of the remaining scores. MiniLM was trained without
 # this mask, so this does not show what a causal model learns.
 # </details>
 
@@ -200,7 +200,7 @@ with show.held_back() as divided:
             sharpness[width] = alpha.amax(-1).mean().item()
 show.predict(
     "MiniLM reads the sentence about the animal. We average the largest weight of every row in layer 3. "
-    f"With scores divided by $\\sqrt{{32}}$, this mean is {sharpness[32]:.2f}. What is it if they are divided by $\\sqrt{{384}}$?",
+    f"With scores divided by $\\sqrt{{32}}$, this mean is {sharpness[32]:.2f}. What is the mean if we divide the scores by $\\sqrt{{384}}$ instead?",
     choices={
         "about 0.9: too sharp": 0.9,
         "about the same": sharpness[32],
@@ -222,7 +222,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. Heads as labelled edges
 #
-# Each head draws edges above a sentence. The query and the key decide how thick an edge is, and the value moves along it. Layers are
+# We can draw the weights of a head as edges above a sentence. The query and the key decide how thick an edge is, and the value moves along it. Layers are
 # stacked, and each has several heads, so a weight has four indices. In layer $\ell$, head $k$, position $t_1$ reads position $t_2$ with the weight
 #
 # $$\alpha_\ell[k, t_1, t_2] \ge 0, \qquad \sum_{t_2} \alpha_\ell[k, t_1, t_2] = 1.$$
@@ -230,8 +230,8 @@ show.predict(
 # A linguist's drawing looks similar. In a **dependency parse** every word has one edge to the word it depends on, and each edge
 # has a label: *the* is the *determiner* of *door*, *doctor* the *subject* of *closed*, *door* its *object*. A head has no such label, only
 # an index. Here are the heads of two real networks. MiniLM, which you know, reads in both directions. **SmolLM2** is a language model with
-# 30 layers of 9 heads (Ben Allal et al. 2025). In this course it is always SmolLM2-135M-*Instruct*: after its pretraining it was trained
-# further to follow instructions, and our file keeps its matrices in 4 bits per weight.
+# 30 layers of 9 heads (Ben Allal et al. 2025). In this course it is always SmolLM2-135M-*Instruct*. This version was first trained to predict the next
+# token, and then trained further to follow instructions. Our file keeps its matrices in 4 bits per weight.
 #
 # > **Ask yourself.** (a) Look at layer 0, head 2 of MiniLM, and then at layer 3, head 1. Which label would a linguist
 # > give to each? (b) Which edges can SmolLM2 never draw?
@@ -266,8 +266,9 @@ widgets.edges_playground(
 # layer 2, head 8. Somebody always finds a story for any head. That is why a test follows.*
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Does a head know grammar? Count.** We parsed sixteen sentences by hand. For each relation we choose the head that finds the right
-# word most often in *eight* of the sentences. If several tie, we keep them all. Then we count how often the chosen heads are right in the *other eight*.
+# **Does a head know grammar? Count.** We parsed sixteen sentences by hand. We ask about four relations, such as verb → object: does the verb read
+# its object? A head is right if it gives the object a larger weight than any other word of the sentence. For each relation we choose the head that is right
+# most often in *eight* of the sentences. If several tie, we keep them all. Then we count how often the chosen heads are right in the *other eight*.
 # Every claim about a head needs a baseline, a simpler rule that could explain the same hits. We take three:
 #
 # - **a fixed distance**: always read the word at the distance that was most frequent in the first eight sentences;
@@ -399,14 +400,14 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Verb → object: layer 3, head 1 finds the object in **all** sixteen sentences<!--[[? verb["best"] == ["3.1"] and verb["chosen on"] == verb["tested on"] == 1]]-->. Of the eight<!--[[words(verb["edges"])]]--> tested objects, "the next noun" finds
-#   five<!--[[words(round(verb["edges"] * verb["next noun"]))]]-->. In "apple juice" the rule picks *apple*; the head picks *juice*. A lead of three<!--[[words(round(verb["edges"] * (verb["tested on"] - verb["next noun"])))]]--> sentences is a hint and not a law.
+#   five<!--[[words(round(verb["edges"] * verb["next noun"]))]]-->. In "apple juice" the rule picks *apple*; the head picks *juice*. A lead of three<!--[[words(round(verb["edges"] * (verb["tested on"] - verb["next noun"])))]]--> sentences is a hint, not a proof.
 # - Determiner → noun: the head that is best in the first eight sentences, with 88<!--[[100 * determiner["chosen on"]:.0f]]--> %, drops to 55<!--[[100 * determiner["tested on"]:.0f]]--> % in the others. If you pick the best of many
 #   heads on few examples, some of its success is luck. So choose on one half and test on the other.
 # - "The next noun" finds 85<!--[[100 * determiner["next noun"]:.0f]]--> % of these nouns, more than the chosen head or the one in the opening picture<!--[[? determiner["next noun"] > max(determiner["tested on"], determiner["opening tested"])]]-->.
 # - Adjective → noun: the best head, 3.1 again<!--[[? adjective["best"] == ["3.1"]]]-->, leads "the next noun" by one<!--[[words(round(adjective["edges"] * (adjective["tested on"] - adjective["next noun"])))]]--> edge. Perhaps it only reads the next noun.
 # - Of the four heads of the opening picture, three<!--[[words(sum(lead > 0 for lead in leads))]]--> beat every rule, by one to three edges<!--[[? sorted(leads)[1:] == [1, 2, 3]]]-->. The head for adjectives
 #   (2.8) finds all fifteen edges<!--[[? adjective["opening tested"] == 1 and adjective["edges"] == 15]]-->.
-# - Clark et al. (2019) do the same with BERT and a large treebank (a collection of parsed sentences). They find individual heads for
+# - Clark et al. (2019) do the same with BERT, an encoder like MiniLM, and a large treebank (a collection of parsed sentences). They find individual heads for
 #   objects, determiners and more that are clearly better than fixed distances, but no head that covers all of grammar. Our sixteen
 #   short sentences only show how to test such a claim.
 # </details>
@@ -421,16 +422,16 @@ show.predict(
 # ## 3. All positions in parallel, and don't look ahead
 #
 # A text of $n$ words gives a language model $n - 1$ small tasks. After each word it predicts the next one. A recurrent
-# network ([lecture 6](06_recurrent_networks.ipynb)) works through them one by one, because each state waits for the previous one. In self-attention
-# no row waits for another, so *all positions are computed in parallel*. The only rule is that the row of a word must
-# not see the word that it should predict. The **causal mask** enforces it:
+# network ([lecture 6](06_recurrent_networks.ipynb)) works through them one by one, because each state waits for the previous one. In a layer of self-attention
+# no row of the output waits for another row, so *all positions are computed in parallel*. The only rule is that no position may
+# see the word that it must predict. The **causal mask** enforces this rule:
 #
 # $$\alpha[k, t_1, t_2] = 0 \quad \text{for } t_2 > t_1, \qquad \text{``don't look ahead''}.$$
 #
 # SmolLM2 reads "When she tried to print her tickets, she found that the printer was out of toner."
 #
-# > **Ask yourself.** After which word is the model most confident about the next one? How surprised is it by *tickets*? And do the
-# > guesses after the first eight tokens change if the model never sees the rest of the sentence?
+# > **Ask yourself.** After which word is the model most confident about the next one? How surprised is it by *tickets*? The model makes a guess
+# > after each token. Do its first eight guesses change if it never sees the rest of the sentence?
 
 # %% slideshow={"slide_type": "fragment"}
 sentence = "When she tried to print her tickets, she found that the printer was out of toner."
@@ -453,7 +454,7 @@ print("same from just eight tokens:", torch.allclose(logits[:, :8], beginning, a
 #
 # - It is most confident after "tried"<!--[[? p.amax(-1).argmax() == right.argmax() == 2]]-->, where *to* has a probability of 0.90<!--[[right[2]:.2f]]-->. After "print her", *tickets* has only 0.0002<!--[[right[5]:.4f]]-->. The mean loss of 4.17<!--[[-right.log().mean():.2f]]-->
 #   shows neither the easy word nor the hard one.
-# - One pass gives 18<!--[[len(right)]]--> predictions. The first eight do not change<!--[[? torch.allclose(logits[:, :8], beginning, atol=1e-3)]]-->, because later tokens cannot change earlier outputs. (This is why you
+# - One pass gives 18<!--[[len(right)]]--> predictions. The first eight do not change<!--[[? torch.allclose(logits[:, :8], beginning, atol=1e-3)]]--> without the rest of the sentence, because the mask hides later tokens from earlier positions. (This is why you
 #   can train a model on all positions in parallel *and* use it word by word. [Lecture 15](15_transformer_language_model.ipynb) builds such a
 #   model.)
 # </details>
@@ -513,7 +514,7 @@ with show.held_back() as reached:
         f"with the mask {with_mask[-1]:.2f}, without {without[-1]:.2f}; ln 10 = {math.log(10):.2f}"
     )
 show.predict(
-    "Without the mask the loss falls towards a value that is *not* 0; even the leaky model cannot get below it. What value is it?",
+    "Without the mask the loss falls towards a value that is *not* 0. Even a model that sees later digits cannot get below this value. What is it?",
     within=0.03,
     answer=math.log(10) / 16,
     why="At 15 of the 16 positions the model can copy the digit to the right. At the last there is none, so it must guess.",
@@ -547,7 +548,7 @@ show.predict(
 # Keep time for the leak test that follows, because it is the one habit to take home.*
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **And what happens when the leaky model has to write?**
+# **And what happens when the leaky model, the one without a mask, has to continue a text?**
 
 # %% slideshow={"slide_type": "fragment"}
 digits = torch.randint(10, (400, 16), generator=torch.Generator().manual_seed(1))
@@ -657,7 +658,7 @@ with show.held_back() as sums:
     print("sums of the rows, ours:    ", masked_softmax(scores, both)[0, 0].sum(-1))
     print("sums of the rows, textbook:", textbook[0, 0].sum(-1))
 show.predict(
-    "The first text begins with padding. With the textbook line, `masked_fill(~mask, -inf)` and softmax, what do the weights in its first row sum to?",
+    "The first text begins with padding. Suppose you mask as in a textbook, with `masked_fill(~mask, -inf)` and then softmax. What do the weights in the first row of this text sum to?",
     choices=["0", "1", "nan"],
     answer=f"{textbook[0, 0, 0].sum().item():g}",
     why="That row may not read anything, so softmax computes $0/0$.",
@@ -667,7 +668,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # > **What goes wrong.** *Rows of $-\infty$*: a padded position on the left has nothing to read, and softmax makes its row NaN (*not a
 # > number*). Through the gradients one NaN spreads to the network's weights. Our `masked_softmax` fills such a row with zeros.
-# > **Polarity of a mask**: for us, and for PyTorch's `scaled_dot_product_attention`, `True` means *may attend*; for
+# > **Polarity of a mask**, that is, what `True` means: for us, and for PyTorch's `scaled_dot_product_attention`, `True` means *may attend*; for
 # > `key_padding_mask` of PyTorch's `MultiheadAttention` it means *ignore*. If you pass a padding mask of one kind where the other is expected,
 # > the model reads only padding.
 
@@ -712,7 +713,7 @@ with torch.no_grad(), capture(writer) as tape:
 continued = tape["layers.8.attention"][0, 2, -1]  # what the last word reads
 on_itself = alpha.diagonal(dim1=-2, dim2=-1)[..., 1:]
 show.predict(
-    "Many of BERT's heads put most of their weight on `[SEP]`, at the end of the text (Clark et al. 2019). A causal head cannot see the *end*. Where do SmolLM2's heads put most of their weight in this sentence, on average?",
+    "Many of BERT's heads put most of their weight on `[SEP]`, at the end of the text (Clark et al. 2019). With a causal mask, earlier tokens cannot see the *end*. Where do SmolLM2's heads put most of their weight in this sentence, on average?",
     choices=["on the first token", "on the token itself", "on the previous token"],
     answer=["on the first token", "on the token itself", "on the previous token"][
         int(torch.stack([on_first.mean(), on_itself.mean(), before.mean()]).argmax())
@@ -725,7 +726,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - On average the first token gets 0.58<!--[[on_first.mean():.2f]]--> of the weight, where a uniform share would be 0.14<!--[[(1 / torch.arange(2, n + 1)).mean():.2f]]-->. Two thirds<!--[[? abs((on_first.mean(-1) > 0.5).float().mean() - 2 / 3) < 0.02]]--> of the heads
-#   give it more than half. This is an **attention sink** (Xiao et al. 2024).
+#   give it more than half. Such a token is called an **attention sink** (Xiao et al. 2024).
 # - Its value vector is short, a quarter (0.26<!--[[ratio.median():.2f]]-->) of the usual length. Does reading it add little, as with `[CLS]` in [lecture 12](12_attention.ipynb)? No. Its
 #   weight is so large that it adds 0.86<!--[[contributed:.2f]]--> times as much as all other tokens together (weight times value, median ratio of the lengths).
 # - Layer 16, head 0 reads the previous token<!--[[? divmod(best, 9) == (16, 0)]]-->, with a weight of 0.75<!--[[before.max():.2f]]--> on average.
@@ -734,7 +735,7 @@ show.predict(
 #   not make this head an induction head; [lecture 23](23_inside_a_real_model.ipynb) runs the test.
 # </details>
 #
-# The picture below shows what this model computes. Hover over one of its heads, and lines show what each token reads. None leads to a later token.
+# The picture below shows what this model computes. Hover over one of its heads, and lines show what each token reads. No line leads to a later token.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "subslide"}
 widgets.living(
@@ -758,9 +759,9 @@ widgets.living(
 # toner. It was very overpriced. After installing the toner into the printer, she finally printed her* … The missing word, *tickets*, is 46<!--[[looking["distance"]]]-->
 # tokens back ([lecture 7](07_vanishing_gradients.ipynb) begins with the same text). Which heads attend to it? And does the model's answer depend on them?
 #
-# A weight by itself says little. We measured how much weight each of the 270 heads puts on "tickets", and then ablated the heads with the
-# largest weights. **Ablating a head** means setting its output to zero (Michel et al. 2019), here at the last token. As a control we
-# ablated the same number of other heads, drawn at random, and repeated this 20 times. The heads with the largest weights are all in late layers, so a second control draws
+# A weight by itself does not show that the answer depends on the head. **Ablating a head** tests this: we set the head's output to zero (Michel et al. 2019), here at the last token,
+# and compute the answer again. We measured how much weight each of the 270 heads puts on "tickets", and then ablated the heads with the
+# largest weights. As a control we ablated the same number of other heads, drawn at random, and repeated this 20 times. The heads with the largest weights are all in late layers, so a second control draws
 # only from those layers (`python -m lectures.recipes looking_back`).
 
 # %% slideshow={"slide_type": "fragment"}
@@ -798,7 +799,7 @@ show.predict(
         "nearly none": 0.0,
     },
     answer=ablated["20"]["strongest"],
-    why="For fewer heads the answer is less clear. Look at the ranks.",
+    why="For fewer heads the answer is less clear. The table says how many of the random sets do more harm.",
     reveals=[
         ranks,
         HTML(
@@ -830,11 +831,11 @@ show.predict(
 #
 # - Without the **twenty** heads the probability falls to 0.01<!--[[ablated["20"]["strongest"]:.2f]]-->. Every random set of twenty leaves more, at least 0.31<!--[[min(least.values()):.2f]]-->.
 # - Ablating a *single* head, layer 25, head 1<!--[[? [looking["strongest"][0][part] for part in ("layer", "head")] == [25, 1]]]-->, lowers the probability from 0.46<!--[[whole:.2f]]--> to 0.32<!--[[ablated["1"]["strongest"]:.2f]]-->. None of the 2 · 20 heads drawn at random does as much harm<!--[[? lower["any layer"]["1"] == lower["layers 17 to 25"]["1"] == 0]]-->.
-# - With **five**, one<!--[[words(lower["any layer"]["5"])]]--> of the 20 sets from any layer does more harm. It leaves 0.27<!--[[min(ablated["5"]["random"]):.2f]]-->; the top five leave 0.35<!--[[ablated["5"]["strongest"]:.2f]]-->. The mean of
-#   the draws would have hidden this, so report the *rank* among them.
-# - Do late layers simply matter more? Sets drawn from the same layers never do as much harm as the top heads, at any of the five sizes<!--[[? not any(lower["layers 17 to 25"].values())]]-->.
-# - If the top heads were like any others, a rank of 0 among 20 draws would have a probability of about 1 in 21. So one such rank is weak evidence. The distance between 0.01<!--[[ablated["20"]["strongest"]:.2f]]--> and
-#   0.31<!--[[min(least.values()):.2f]]--> says more.
+# - Without the top **five**, 0.35<!--[[ablated["5"]["strongest"]:.2f]]--> is left. But one<!--[[words(lower["any layer"]["5"])]]--> of the 20 random sets from any layer does more harm, and leaves 0.27<!--[[min(ablated["5"]["random"]):.2f]]-->. The mean of
+#   the random sets would have hidden this. So report the *rank* of the top heads, that is, how many random sets do more harm.
+# - Do the top heads matter only because they are in late layers? No set drawn from the same layers does as much harm as the top heads, at any of the five sizes<!--[[? not any(lower["layers 17 to 25"].values())]]-->.
+# - If the top heads were like any others, a rank of 0 among 20 draws would have a probability of about 1 in 21. So one such rank is weak evidence. The gap between 0.01<!--[[ablated["20"]["strongest"]:.2f]]--> and
+#   0.31<!--[[min(least.values()):.2f]]--> is stronger evidence.
 # - Ablating heads can also raise the probability. In the highest random draw it is 0.75<!--[[max(max(at[key]) for at in ablated.values() for key in controls.values()):.2f]]-->.
 # - This is one sentence and one model. In [lecture 12](12_attention.ipynb) ablating the head that linked "it" to "animal" changed next to nothing.
 # </details>
@@ -880,7 +881,7 @@ widgets.live(
 # room read row 0 aloud before they call it causal.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# In the assignment [`exercises/self_attention/self_attention.ipynb`](../exercises/self_attention/self_attention.ipynb) you build the rest, and it tells you which mistakes you made.
+# In the assignment [`exercises/self_attention/self_attention.ipynb`](../exercises/self_attention/self_attention.ipynb) you write a window mask, the loss of all positions in one pass, and more. The assignment tells you which mistakes you made.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself
@@ -903,8 +904,8 @@ widgets.live(
 # fixed distance, would be right as often? Does the output change when you ablate it, and by more than when you ablate random heads?</details>
 #
 # 6. You ablate five heads and the probability falls from 0.46<!--[[whole:.2f]]--> to 0.35<!--[[ablated["5"]["strongest"]:.2f]]-->. Five random heads leave 0.44<!--[[sum(ablated["5"]["random"]) / 20:.2f]]--> on average. Is the case closed?
-# <details><summary>Answer</summary>No. Ask how many of the random draws fall below 0.35<!--[[ablated["5"]["strongest"]:.2f]]-->. The mean does not tell you. Here one<!--[[words(lower["any layer"]["5"])]]--> of 20 does, which leaves
-# weak evidence. And ask whether the random heads come from the same layers.</details>
+# <details><summary>Answer</summary>No. Ask how many of the random draws fall below 0.35<!--[[ablated["5"]["strongest"]:.2f]]-->. The mean does not tell you. Here one<!--[[words(lower["any layer"]["5"])]]--> of 20 does, so the
+# evidence is weak. And ask whether the random heads come from the same layers.</details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *The questions are not projected. If 3 minutes are left, read question 6 aloud and take a vote; many close the case. What goes

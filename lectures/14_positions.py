@@ -70,7 +70,7 @@ torch.set_num_threads(1)  # these models are so small that one core is fastest
 #
 # This is called **permutation equivariance**. Each word gets the same vector as before, wherever it is. Between its attention layers, a
 # Transformer processes each word *separately*, so a whole stack of layers is also permutation equivariant. And the mean of all vectors,
-# MiniLM's vector for the sentence, does not change at all. To such a model a sentence is a **bag of words**.
+# which MiniLM uses as the vector of the sentence, does not change at all. To such a model a sentence is a **bag of words**.
 
 # %% slideshow={"slide_type": "fragment"}
 encoder, wordpieces = minilm()
@@ -106,7 +106,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # The cosine is 1.000<!--[[similar["without"]:.3f]]--> without positions, because the vectors are the same. With positions it is 0.973<!--[[similar["with positions"]:.3f]]-->.
-# Is that little? As a control, take *The man is bitten by the dog.* It means the same as the first sentence, but their cosine is only 0.915<!--[[similar["with positions", "same meaning"]:.3f]]-->. In this
+# Is that a small change? As a control, take *The man is bitten by the dog.* It means the same as the first sentence, but their cosine is only 0.915<!--[[similar["with positions", "same meaning"]:.3f]]-->. In this
 # example MiniLM's sentence vector says more about the words than about who bites whom.
 # </details>
 
@@ -142,7 +142,7 @@ widgets.shuffle_playground(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - Without positions the stripes move with their words and do not change; nor does the mean.
+# - Without positions each word takes its stripes along, and they do not change. The mean does not change either.
 # - With a causal mask the stripes and the mean change, even without positions. The second word sees two words and the fourth sees four, so the order
 #   matters. The mask *breaks the symmetry*. The next cell shows how it lets a model count positions.
 # - With **sinusoids** added, with or without the mask, they change as well. Sinusoids are vectors of sines and cosines that give each position its own pattern
@@ -163,7 +163,7 @@ print("1 / (t + 1):       ", 1 / torch.arange(1, 9))
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # The head's output *reveals* the position. Haviv et al. (2022) found that causal language models trained without any positions come close
-# to those with them. A model that reads in both directions has no such cue.
+# to models that are given positions. A model that reads in both directions has no such cue.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Let four students play the four words and swap seats. Does anybody now see different people? (No, because everybody sees
@@ -175,12 +175,12 @@ print("1 / (t + 1):       ", 1 / torch.arange(1, 9))
 # Give every position a vector, a **positional encoding**, and add it to the word's vector. Which vector? The number $t$ itself grows
 # beyond all values seen in training, and $t$ divided by the length of the text means something different in every text. How do we
 # *write* numbers? We write digits, and each changes more slowly than the one to its right. In **binary**, the rightmost bit flips at
-# every step, the next at every second step, the next at every fourth. Now make the flips smooth: replace each bit by a wave, and pair
+# every step, the next at every second step, the next at every fourth. Now make the flips smooth: replace each bit by a sine wave, and pair
 # each sine with a cosine. These are the **sinusoids** of Vaswani et al. (2017, section 3.5):
 #
 # $$\mathrm{PE}(pos, 2i) = \sin\frac{pos}{10000^{2i/d}}, \qquad \mathrm{PE}(pos, 2i+1) = \cos\frac{pos}{10000^{2i/d}}.$$
 #
-# Here $d$ is the width of the vectors, and 10,000 is the **base**, nearly the ratio of the longest to the shortest wavelength.
+# Here $pos$ is the position, $i$ numbers the pairs of sine and cosine, $d$ is the width of the vectors, and 10,000 is the **base**, nearly the ratio of the longest to the shortest wavelength.
 #
 # > **Ask yourself.** Compare two tables, the numbers 0 to 15 in four bits with the lowest bit on the *left*, and the sinusoids of
 # > positions 0 to 15 with width 8 and a base of 16. Which columns correspond?
@@ -210,7 +210,7 @@ HTML(
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Fifty words.** After this prediction you can play with the picture from the top of the page. Here sines and cosines alternate, as in
+# **Fifty positions.** After this prediction you can play with the picture from the top of the page. Here sines and cosines alternate, as in
 # the formula, and 128 columns are few enough to tell them apart. You can raise *d_model* to 512.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -232,9 +232,9 @@ show.predict(
 # - Most columns on the right hardly change from top to bottom because their waves are long. The slowest pair completes one turn in
 #   54,410<!--[[2 * math.pi * 10_000 ** (126 / 128):,.0f]]--> positions, and our 50 barely move it. Such columns differ only between positions far apart.
 # - With a base of 10 all waves are short. The slowest turns once in 61<!--[[2 * math.pi * 10 ** (126 / 128):.0f]]--> positions, and distant positions begin to look alike again.
-# - Each position has its largest dot product with itself. The formula is the same for every position, because only $k$ occurs in it
+# - Each position has its largest dot product with itself. The formula for the dot product is the same for every position, because only $k$ occurs in it
 #   ($\omega_i = 10000^{-2i/d}$).
-# - With a learned $W^Q$ and $W^K$ between them, two positions can also reveal the direction. The next picture shows how.
+# - If the learned matrices $W^Q$ and $W^K$ multiply the two vectors first, the dot product can also reveal the direction. The next picture shows how.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -268,7 +268,7 @@ print("one matrix for all 995 positions:", torch.allclose(PE[k:], PE[:-k] @ M, a
 #
 # The hands move, but the angles below the clocks do not change. A head whose $W^Q$ contains $M_1^{-1}$ asks, from any position, for the
 # previous position. So a model *can* learn "the previous word" once, for all positions, as Vaswani et al. hoped.
-# Whether training finds this solution is a different question (section 6).
+# Whether training finds this solution is a different question. Section 6 tests how such models do beyond the trained length.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -342,7 +342,7 @@ show.predict(
     f"Always answering “{frequent}” is right in {floor:.0%} of the words. *Without* positions the encoder sees the other letters of the word, but not their order. What fraction of the hidden letters does it predict correctly?",
     choices={"no more than that": 100 * floor, "about 17 %": 17, "about 40 %": 40},
     answer=100 * letters["none"].mean().item(),
-    why="The other letters say a little even without their order. Order adds something, though not much after these 250 steps. Does it matter whether the positions are added or concatenated?",
+    why="The other letters say a little even without their order. Order adds something, though not much after our 250 steps of training. Does it matter whether the positions are added or concatenated?",
     reveals=compared,
 )
 
@@ -350,7 +350,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Without positions the encoder predicts 16.6<!--[[100 * letters["none"].mean():.1f]]--> % of the hidden letters. Both kinds of sinusoids are better, with every seed<!--[[? letters["none"].max() < min(added.min(), concatenated.min())]]-->.
-# - Added sinusoids give 19.4<!--[[100 * added.mean():.1f]]--> %, concatenated ones 20.9<!--[[100 * concatenated.mean():.1f]]--> %, and the ranges overlap<!--[[? added.max() > concatenated.min()]]-->. That does not settle it, so test the differences seed by seed.
+# - Added sinusoids give 19.4<!--[[100 * added.mean():.1f]]--> %, concatenated ones 20.9<!--[[100 * concatenated.mean():.1f]]--> %, and the ranges overlap<!--[[? added.max() > concatenated.min()]]-->. So the ranges do not settle which is better. Compare the two seed by seed.
 # - Concatenation is ahead with all five<!--[[words(int((concatenated > added).sum()))]]--> seeds, by 1.5<!--[[100 * (concatenated - added).mean():.1f]]--> ± 1.5<!--[[100 * 2.776 * (concatenated - added).std() / math.sqrt(5):.1f]]--> points. The interval barely excludes 0, so this is only a hint.
 #   Concatenation also has an extra matrix.
 # </details>
@@ -362,7 +362,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Learned positions
 #
-# BERT does not use sines, and neither does MiniLM. Each of MiniLM's 512 positions has a free vector, which is learned like a word's
+# BERT does not use sines, and neither does MiniLM. Each of MiniLM's 512 positions has a vector of its own, which is learned like a word's
 # (Gehring et al. 2017; Devlin et al. 2019). Such vectors are called **learned positions**. Nobody told the model that position 7 lies
 # between 6 and 8.
 
@@ -393,7 +393,7 @@ with show.held_back() as means:
     except ValueError as error:
         print(error)
 show.predict(
-    "Learned vectors of neighbouring positions are similar. Which pairs are more similar, those 3 apart or those 12 apart?",
+    "Learned vectors of neighbouring positions are similar. Which pairs of positions are more similar, those 3 apart or those 12 apart?",
     choices={"3 apart": 3, "12 apart": 12},
     answer="3 apart" if by_distance[3] > by_distance[12] else "12 apart",
     why="Similarity falls with distance and then rises again. The last line below is the error message for a text of 513 tokens.",
@@ -417,7 +417,7 @@ show.predict(
 # ## 5. Only the distance counts
 #
 # Grammar does not care whether a sentence begins at word 3 or at word 300. What counts is the distance between two words.
-# Write out the score of two words whose vectors are sums of word and position, $(x + p)\,W\,(y + p')^\top$. Of its four terms, three contain
+# Write out the score of two words whose vectors are sums of word and position, $(x + p)\,W\,(y + p')^\top$ with $W = W^Q (W^K)^\top$. Of its four terms, three contain
 # absolute positions; only $x W y^\top$ does not. **Relative positions** use the *distance* $\delta = t_1 - t_2$ instead, inside every attention
 # layer:
 #
@@ -425,7 +425,7 @@ show.predict(
 # |---|---|---|
 # | **Shaw et al.** (2018) | adds $q \cdot a_\delta$, with one vector $a_\delta$ per distance (beyond a limit the distance is *clipped*, so all longer ones share a vector); adds other vectors to the values | the vectors |
 # | **Transformer-XL** (Dai et al. 2019) | adds $q \cdot r_\delta + u \cdot k + v \cdot r_\delta$, with $r_\delta = \mathrm{PE}(\delta)\,W_R$ | $W_R$, $u$, $v$ |
-# | **T5's buckets** (Raffel et al. 2020) | adds one value per head and *bucket* of distances; buckets widen with distance | the values |
+# | **T5's buckets** (Raffel et al. 2020) | adds one value per head and *bucket*, a group of neighbouring distances; buckets widen with distance | the values |
 # | **rotary positions** (Su et al. 2021) | rotates query and key by their positions, like clock hands | nothing |
 # | **ALiBi** (Press et al. 2022) | subtracts (slope of the head) × distance | nothing |
 #
@@ -456,7 +456,7 @@ for i in range(8):
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Rotary.** Take the entries of $q$ in pairs. At position $m$ rotate pair $i$ by the angle $m\,\theta_i$, with
+# **Rotary positions.** Take the entries of $q$ in pairs. At position $m$ rotate pair $i$ by the angle $m\,\theta_i$, with
 # $\theta_i = 10000^{-2i/I}$, where $I$ is the width of the head. Rotate $k$ at position $n$ likewise.
 
 # %% slideshow={"slide_type": "fragment"}
@@ -476,7 +476,7 @@ def rotated(m, n):
 before_the_move, after_the_move, swapped = rotated(6, 4), rotated(7, 5), rotated(4, 6)
 outcomes = ["it stays the same", "it changes"]
 show.predict(
-    "A query is at position 6 and a key at position 4. You let them swap their positions, so the query is at 4 and the key at 6. What happens to their score?",
+    "A query is at position 6 and a key at position 4. You swap the two positions, so the query is at 4 and the key at 6. What happens to their score?",
     choices=outcomes,
     answer=outcomes[not math.isclose(before_the_move, swapped, abs_tol=1e-4)],
     why="The angle between the two vectors changes, because the key now rotates further than the query. Now go back to 6 and 4, and move both by one, to 7 and 5:",
@@ -486,7 +486,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # Rotations keep lengths, so the dot product depends only on the angle *between* the two vectors, and through it on $n - m = -\delta$:
 #
-# $$(q R_m) \cdot (k R_n) = q \cdot (k R_{n-m}).$$
+# $$(q R_m) \cdot (k R_n) = q \cdot (k R_{n-m}), \qquad R_m \text{ the rotation for position } m.$$
 #
 # <details><summary><b>What to notice</b></summary>
 #
@@ -534,7 +534,7 @@ differs = {
     for name, options in options_of.items()
 }
 show.predict(
-    "Take the same three words at positions 0, 1, 2 and at 100, 101, 102. Which rotation gives the same output in both cases?",
+    "Take the same three words at positions 0, 1, 2 and at 100, 101, 102. Which way of rotating gives the same output in both cases?",
     choices=list(options_of),
     answer=min(differs, key=differs.get),
     why="Scores depend only on distances, and values that do not rotate know nothing of positions. Mixed layouts rotate $q$ and $k$ in different planes, so nothing cancels.",
@@ -547,7 +547,7 @@ show.predict(
 # > **What also goes wrong.** You rotate the values as well. They then carry the absolute position into the output<!--[[? sorted(differs.values())[1] > 0.1]]-->.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Side by side.** The panels show how much each method adds to a score (for rotary, the resulting score) as a function of the key's
+# **Side by side.** The prediction below reveals four panels. They show how much each method adds to a score (for rotary, the resulting score) as a function of the key's
 # distance. T5's values are *learned*: they are from a translator of section 6, which was trained on texts of up to 20 words. The vectors of Shaw's panel
 # are random. The rotary panel has one random query and key, and one query and key whose entries are all 1. (Transformer-XL's sinusoids
 # of the distance produce waves like those of rotary positions.)
@@ -608,9 +608,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - *Which methods can tell 30 words back from 40?* ALiBi always can, and rotary positions can in general. T5 can if a bucket ends in between. Shaw's vectors
+# - *Which methods can tell a key 30 words back from one 40 words back?* ALiBi always can, and rotary positions can in general. T5 can if a bucket ends in between. Shaw's vectors
 #   cannot<!--[[? told_apart["Shaw et al."] == 0]]-->, because here all distances beyond 16 share one vector.
-# - *Which can tell ahead from behind?* T5 and Shaw can<!--[[? not any(torch.equal(of, of.flip(-1)) for of in (t5, clipped))]]-->, because they have separate values for the two directions. Rotary positions can in general,
+# - *Which can tell a key ahead from one behind?* T5 and Shaw can<!--[[? not any(torch.equal(of, of.flip(-1)) for of in (t5, clipped))]]-->, because they have separate values for the two directions. Rotary positions can in general,
 #   as the swap of positions showed. ALiBi cannot<!--[[? torch.equal(penalty, penalty.flip(-1))]]-->; it is made for causal models, which only look back.
 # - ALiBi pulls every head towards near words, each at its own rate. With rotary positions the waves fall off with distance if all entries are 1; for
 #   random vectors they show no order.
@@ -623,7 +623,7 @@ show.predict(
 #
 # Working on texts longer than those of training is called **extrapolation**. Vaswani et al. (2017, section 3.5) chose sinusoids
 # because they "may allow the model to extrapolate". Do they? We trained small character-level language models on 48 characters of
-# Shakespeare at a time, with six kinds of positional encodings and five seeds each. Then we tested them on 192 characters
+# Shakespeare at a time, with six kinds of positional encodings and five seeds each. Then we tested them on texts of 192 characters
 # (`python -m lectures.recipes positions`).
 
 # %% slideshow={"slide_type": "fragment"}
@@ -662,11 +662,11 @@ show.predict(
 # - **Rotary** positions are second best within 48 characters<!--[[? sorted(at_48, key=at_48.get)[:2] == ["Transformer-XL", "rotary"]]]-->. Their loss stays low until about position 80, and in the end it is higher than that of any other kind<!--[[? max(at_192, key=at_192.get) == "rotary"]]-->.
 # - With **sinusoids** the loss jumps from 2.38<!--[[at_48["sinusoids"]:.2f]]--> to 2.57<!--[[beyond["sinusoids"][:, 3].mean():.2f]]--> as soon as the trained length ends, and stays there. So they did not extrapolate here.
 # - **ALiBi** and **Transformer-XL** hardly change (by 0.04<!--[[rise["ALiBi"]:.2f]]--> and 0.02<!--[[rise["Transformer-XL"]:.2f]]-->). ALiBi has nothing that training
-#   fits to a distance. Transformer-XL does, and we do not know why it still works at new distances.
+#   fits to a distance. Transformer-XL has parameters that training fits to distances, and we do not know why it still works at new ones.
 # - Without positional encodings, with just the causal mask, the loss rises by 0.07<!--[[rise["none"]:.2f]]-->. But this model is the worst within the trained length<!--[[? max(at_48, key=at_48.get) == "none"]]-->.
 # </details>
 #
-# All models read the same texts, and all lines share small bumps, such as the one at 56. This is one task, with two layers and 300 steps.
+# All models read the same texts, and all lines share small bumps, such as the one at 56. This is one task, with models of two layers that were trained for 300 steps.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **A repair.** Beyond 48 characters the rotary models meet angles that never occurred in training. If that is what harms them, three remedies should help.
@@ -688,7 +688,7 @@ repaired = {
 at_end = {name: runs[:, -1].mean().item() for name, runs in repaired.items()}
 untrained = ["interpolation", "a larger base", "a window"]
 show.predict(
-    "Which of the three gives the lowest loss on the last of the 192 characters, without any more training?",
+    "Which of the three gives the lowest loss on characters 177 to 192, without any more training?",
     choices=untrained,
     answer=min(untrained, key=at_end.get),
     why="Only with the window does every distance keep its angle, as in training. Interpolation stays within the trained range, but meets angles between the trained ones, and with the larger base some pairs still leave the range.",
@@ -713,7 +713,7 @@ show.predict(
 # - With a **window** the loss stays at 2.20<!--[[at_end["a window"]:.2f]]--> to the end, so the keys further back did the harm. The price is that the model never reads
 #   further back than 47 characters.
 # - A window leaves fewer keys as well as fewer angles. Which of the two helps? A **larger base** keeps all keys, and its loss is 2.26<!--[[repaired["a larger base"][:, 8].mean():.2f]]--> at positions 129 to 144, where the
-#   unrepaired models have 2.81<!--[[repaired["as trained"][:, 8].mean():.2f]]-->. So new angles do harm, and not just the number of keys. At the end it is 2.68<!--[[at_end["a larger base"]:.2f]]-->.
+#   unrepaired models have 2.81<!--[[repaired["as trained"][:, 8].mean():.2f]]-->. So it is not only the number of keys that does harm; new angles do as well. At the end it is 2.68<!--[[at_end["a larger base"]:.2f]]-->.
 # - **Interpolation** alone raises the loss even for the first 16 characters, to 2.66<!--[[repaired["interpolation"][:, 0].mean():.2f]]-->. Neighbours are now a quarter of a step apart, and
 #   training never showed fractions of a step.
 # - After 30 more steps with interpolation the loss at the end is 2.38<!--[[at_end["interpolation, trained on"]:.2f]]-->, and after 30 more steps without it 2.44<!--[[at_end["as before, trained on"]:.2f]]-->. Interpolation is better with each of the five seeds<!--[[? (repaired["interpolation, trained on"][:, -1] < repaired["as before, trained on"][:, -1]).all()]]-->, but within
@@ -722,8 +722,8 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **A task with right and wrong answers.** We return to the number words of [lecture 12](12_attention.ipynb), from English to German. We
-# trained small Transformers with sinusoids or with T5's buckets, on up to 12 or up to 20 words, and tested them on up to 29 (`python -m
-# lectures.recipes numbers_transformer`). These are single runs; [lecture 16](16_encoder_decoder_transformers.ipynb) has five seeds, and recurrent translators as well.
+# trained small Transformers with sinusoids or with T5's buckets (in the picture: *relative positions*), on up to 12 or up to 20 words, and tested them on up to 29 (`python -m
+# lectures.recipes numbers_transformer`). These are single runs; [lecture 16](16_encoder_decoder_transformers.ipynb) compares five seeds, and recurrent translators as well.
 
 # %% slideshow={"slide_type": "fragment"}
 results = stored("numbers_transformer")["lines"]
@@ -814,18 +814,18 @@ HTML(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - This happens in one<!--[[words(sum(of > 0 for of in gain.values()))]]--> of the six, *learned + relative learnable sinusoids*. It has the highest mean of all, 82.5<!--[[max(mean for mean, _ in theirs.values())]]-->. In the other five the mean of the pair is below that of its better kind.
-# - In both tables "none" is last<!--[[? min(rows, key=lambda name: rows[name].mean()) == min(theirs, key=theirs.get) == "none"]]-->. The best rows differ. Our best three are those with *learned relative* vectors<!--[[? all(name.endswith(("relative: learned", "relative learned")) for name in best_three)]]-->, and among these
+# - The pair is better than both its parts in one<!--[[words(sum(of > 0 for of in gain.values()))]]--> of the six rows, *learned + relative learnable sinusoids*. It has the highest mean of all, 82.5<!--[[max(mean for mean, _ in theirs.values())]]-->. In the other five the mean of the pair is below that of its better kind.
+# - On GLUE and on the hidden letter "none" is last<!--[[? min(rows, key=lambda name: rows[name].mean()) == min(theirs, key=theirs.get) == "none"]]-->. But the best rows differ. Our best three, highlighted in the picture, are those with *learned relative* vectors<!--[[? all(name.endswith(("relative: learned", "relative learned")) for name in best_three)]]-->, and among these
 #   three the ranges over the seeds overlap<!--[[? max(rows[name].min() for name in best_three) < min(rows[name].max() for name in best_three)]]-->.
 # - Learned absolute positions are among the best on GLUE (82.2<!--[[theirs["absolute: learned"][0]]]-->). Here they are only 1.0<!--[[(rows["absolute: learned"] - rows["none"]).mean():.1f]]--> ± 1.4<!--[[2.776 * (rows["absolute: learned"] - rows["none"]).std() / math.sqrt(5):.1f]]--> points ahead of "none" (mean difference with its 95 % interval), so five seeds cannot tell the two apart.
 # - **After six times as many steps the two differ.** With learned absolute positions the encoder then predicts 31<!--[[later["absolute: learned"].mean():.0f]]--> % of the letters, with "none" still 18<!--[[later["none"].mean():.0f]]--> % (`python -m lectures.recipes positions_longer`, three seeds, the same learning rate).
-# - **The order stays.** A *rank correlation* is 1 if two orders are the same, and near 0 if they are unrelated. Between 250 and 1,500 steps that of the twelve ways (all but "none") is 0.96<!--[[order["after 250 steps"]["rho"]:.2f]]-->. Between our 1,500 steps and GLUE it is 0.03<!--[[order["on GLUE"]["rho"]:.2f]]--> (95 % interval −0.61<!--[[order["on GLUE"]["low"]:.2f]]--> to 0.67<!--[[order["on GLUE"]["high"]:.2f]]-->), so twelve rows are too few to tell whether the two orders are related.
+# - **The order hardly changes with more training.** A *rank correlation* is 1 if two orders are the same, and near 0 if they are unrelated. For the twelve ways other than "none", the rank correlation between our results after 250 and after 1,500 steps is 0.96<!--[[order["after 250 steps"]["rho"]:.2f]]-->. Between our results after 1,500 steps and those on GLUE it is 0.03<!--[[order["on GLUE"]["rho"]:.2f]]--> (95 % interval −0.61<!--[[order["on GLUE"]["low"]:.2f]]--> to 0.67<!--[[order["on GLUE"]["high"]:.2f]]-->), so twelve rows are too few to tell whether the two orders are related.
 # </details>
 #
-# The best encoding of one table is not the best of the other. Six times the training hardly changes the order of our table. The tables also differ in task, data and model, and we do not know which of these decides.
+# The best encoding on GLUE is not the best on the hidden letter. Six times the training hardly changes our order. The two comparisons also differ in task, data and model, and we do not know which of these is the reason.
 #
-# **Attention without a mask knows no order.** You can add a vector per position, or let every score depend on the distance. In both tables each of
-# the twelve ways has a higher mean than "none", but the best way differs. An encoding that works within the trained length can fail just beyond it, so test that.
+# **Attention without a mask knows no order.** You can add a vector per position, or let every score depend on the distance. On GLUE and on the hidden letter each of
+# the twelve ways has a higher mean than "none", but the best way is not the same. An encoding that works within the trained length can fail just beyond it, so test that.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *6 minutes. Ask first which differences are larger than the spread of the seeds; only then look at the order. Their table also has
@@ -834,7 +834,7 @@ HTML(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you
 #
-# Write your own encoding. The code below is correct. Make one of the mistakes of section 2 (blocks, counting from 1, the exponent
+# Write your own encoding. The code below is correct. Make one of the mistakes of section 2 (all sines first, counting from 1, the exponent
 # $i/d$) or rotate queries and keys differently, and compare the result with ours.
 
 
@@ -868,9 +868,9 @@ widgets.rotary_playground(rotary, query, key, yours=my_rotary)
 # colour. Ask why (both layouts depend only on the distance).*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# In the assignment [`exercises/self_attention/self_attention.ipynb`](../exercises/self_attention/self_attention.ipynb) you build all the rest, and it tells you which mistakes you make.
-# In [`exercises/positions/positions.ipynb`](../exercises/positions/positions.ipynb) you build them as a real model needs them, with a cache and in both
-# layouts, train a model with each, and find out which of them reads past its trained length.
+# In the assignment [`exercises/self_attention/self_attention.ipynb`](../exercises/self_attention/self_attention.ipynb) you build sinusoids, rotary positions and a relative bias, and it tells you which mistakes you make.
+# In [`exercises/positions/positions.ipynb`](../exercises/positions/positions.ipynb) you build positional encodings as a real model needs them, with rotary positions in both
+# layouts. You train a model with each encoding, and find out which of them works beyond its trained length.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself
@@ -883,7 +883,7 @@ widgets.rotary_playground(rotary, query, key, yours=my_rotary)
 # <details><summary>Answer</summary>It is cos 0 = 1, because column 7 is odd and therefore a cosine.</details>
 #
 # 3. Without positions a decoder can know something about word order, but an encoder cannot. Why?
-# <details><summary>Answer</summary>Its causal mask shows a different number of words at every position, so a head can count.</details>
+# <details><summary>Answer</summary>The decoder's causal mask shows a different number of words at every position, so a head can count.</details>
 #
 # 4. You load weights whose rotary pairs are neighbours into code that pairs halves. What will you see?
 # <details><summary>Answer</summary>No error message. Scores are right at distance 0 and wrong elsewhere, so expect nonsense.</details>

@@ -1,7 +1,7 @@
 # %% [markdown] slideshow={"slide_type": "slide"}
 # # The Transformer language model
 #
-# You have all the parts: vectors for words, heads, masks, positions. This lecture puts them together. You build a GPT in twenty lines,
+# You have all the parts: vectors for words, heads, masks, positions. This lecture puts them together. You build a GPT (a language model that is a stack of Transformer layers) in twenty lines,
 # train it in three minutes, and run a published model, SmolLM2, in the same twenty lines. One question stays open until the end.
 # Recurrent networks can do all this as well, so *why Transformers?*
 #
@@ -66,10 +66,10 @@ torch.set_num_threads(1)  # these models are so small that one core is fastest
 # ([lecture 2](02_tokens_and_vectors.ipynb)). Here $d$ is the width of the pathway, and $L$ is the number of layers.
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# The next picture is computed from the models themselves. Read it from the bottom up. A **norm** (section 2) prepares the input of a
+# The next picture is computed from the models themselves. Read it from the bottom up. A **norm** (a normalisation, section 2) prepares the input of a
 # sublayer, **attention** ([lecture 13](13_self_attention.ipynb)) moves information between positions, and a **feed-forward network** (section 2) works on each
 # position by itself. Together, norms included, they form a **layer**, or **block**. Press play to follow a vector through the parts. Then change `model` and `layer`;
-# the sizes shown are measured in that model as it reads the sentence.
+# the sizes of the vectors are measured in that model as it reads the sentence.
 
 # %% slideshow={"slide_type": "subslide"}
 writer, bytepairs = smollm2()  # 30 layers, 135 million parameters
@@ -138,7 +138,7 @@ show.predict(
 #
 # $$F(x) = \varphi(x W_1 + b_1)\, W_2 + b_2 .$$
 #
-# In 2017 $\varphi$ was ReLU. GPT uses GELU, and SmolLM2 uses a gated variant, SwiGLU, with three matrices.
+# In the Transformer of 2017 $\varphi$ was ReLU. GPT uses GELU, and SmolLM2 uses a gated variant, SwiGLU, with three matrices.
 #
 # Attention moves information *between* positions; the feed-forward network works *within* a position.
 # What does this decomposition save? One dense layer over a text of $n$ vectors would need $(nd)^2$ weights and, per token, $nd^2$ multiply-adds. Attention and
@@ -197,7 +197,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The feed-forward networks hold 59<!--[[percent["the feed-forward networks"]:.0f]]--> % of SmolLM2's parameters, attention 20<!--[[percent["attention"]:.0f]]--> %, the table 21<!--[[percent["the embedding table"]:.0f]]--> %. (SmolLM2's heads share keys and values, so its attention has
+# - The feed-forward networks hold 59<!--[[percent["the feed-forward networks"]:.0f]]--> % of SmolLM2's parameters, attention 20<!--[[percent["attention"]:.0f]]--> %, the embedding table 21<!--[[percent["the embedding table"]:.0f]]--> %. (SmolLM2's heads share keys and values, so its attention has
 #   fewer parameters than $4d^2$ per layer.)
 # - GPT-3 has 96 layers of width 12,288. The formula gives $12 \cdot 96 \cdot 12288^2$ = 174<!--[[12 * 96 * 12_288**2 / 1e9:.0f]]--> billion, nearly all of its 175 billion parameters.
 # - The scores cost $2nd$ multiply-adds per token and layer, the only part that depends on the length $n$. At $n = 6d$ the scores cost as much as the matrices, $12d^2$.
@@ -213,7 +213,7 @@ show.predict(
 # ## 3. A GPT in twenty lines
 #
 # A **block** is attention and a feed-forward network. Each reads the pathway through a norm and adds its output to the pathway. A **stack** of blocks between an
-# embedding table and its unembedding is a GPT. Positions act inside attention (rotary, [lecture 14](14_positions.ipynb)).
+# embedding table and an unembedding is a GPT. Its positional encodings act inside attention (rotary positions, [lecture 14](14_positions.ipynb)).
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -243,8 +243,8 @@ class GPT(nn.Module):
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Now fill in the parts, here for the small GPT on characters that you train in section 6. A feed-forward network is two matrices; attention comes from [lecture 13](13_self_attention.ipynb).
-# The initial weights are small, as in GPT-2 (standard deviation 0.02), and smaller still in the last matrix of each sublayer. Then the size of the untrained pathway at its end hardly depends on the number of layers.
+# Now fill in the parts, here for the small character-level GPT that you train in section 6. A feed-forward network is two matrices; attention comes from [lecture 13](13_self_attention.ipynb).
+# The initial weights are small, as in GPT-2 (standard deviation 0.02), and smaller still in the last matrix of each sublayer. Because of this, the size of the vector at the end of the untrained pathway hardly depends on the number of layers.
 
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
@@ -279,7 +279,7 @@ print(
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **SmolLM2 in the same twenty lines.** Take the trained parts out of the library's models and put them into *your* classes. Do they
-# compute the same?
+# give the same logits?
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -386,14 +386,14 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - *Paris* becomes the likeliest word only after all 30<!--[[first_right]]--> layers. It enters the top hundred of 49,152<!--[[len(early[0]):,]]--> tokens after 25 layers<!--[[? ranks[25] <= 100 < ranks[24]]]-->.
-# - At the position of *is* the layers add very different amounts. The first one adds a vector 14<!--[[adds[0]:.0f]]--> times as large as its input, the middle ones about a quarter<!--[[? 0.1 < sorted(adds[10:20])[5] < 0.4]]--> as large, and the last one 0.62<!--[[adds[-1]:.2f]]--> times as large.
-# - The slides of Wang (see the sources) show *I think therefore I* → *am*. After *I think, therefore I* our SmolLM2, which is the Instruct variant in 4 bits, ends with *will*; *am* is its second guess<!--[[? therefore == [" will", " am"]]]-->.
+# - At the position of *is* the layers add vectors of very different sizes. The first layer adds a vector 14<!--[[adds[0]:.0f]]--> times as large as its input, the middle layers add vectors about a quarter<!--[[? 0.1 < sorted(adds[10:20])[5] < 0.4]]--> as large as their inputs, and the last layer one that is 0.62<!--[[adds[-1]:.2f]]--> times as large.
+# - The slides of Wang (see the sources) show *I think therefore I* → *am*. After *I think, therefore I* our SmolLM2, which is the Instruct variant in 4 bits, predicts *will*; *am* is its second guess<!--[[? therefore == [" will", " am"]]]-->.
 # - The GPT of section 1, which reads subwords, has four layers. After *To be, or not* it expects a comma, and the lens already reads the comma after one layer<!--[[? comma == [","] * 4]]-->.
 # - The lens uses a norm and a matrix that were trained for the *last* layer. So a meaningless reading of an early layer does not show that the answer is missing.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Which layer raised the score?** The pathway is a sum, so every score is a sum as well. Let $u$ be the unembedding vector of a word, centred over the
+# **Which layer raised the score?** The pathway is a sum, so every score is a sum as well. Let $u$ be the unembedding vector of a word minus the mean over the
 # vocabulary, and $g$ the gain of the final norm. This norm divides by the size $s$ of the vector; we keep $s$ fixed at its final value. Then
 #
 # $$\text{score} = \frac{u \odot g}{s} \cdot \Big( x_0 + \sum_\ell A_\ell + \sum_\ell F_\ell \Big),$$
@@ -548,7 +548,7 @@ show.predict(
 #
 # - With pre-norm the final vector is 3.0<!--[[larger:.1f]]--> times as large after 32 layers as after 4. The final norm divides the gradient by this size, so the last layer's gradient falls from 0.44<!--[[at_top["pre", 4].mean():.2f]]--> to 0.15<!--[[at_top["pre", 32].mean():.2f]]-->.
 # - With post-norm the pathway has size 1 everywhere<!--[[? (passes["post", 32][:, 0] - 1).abs().max() < 0.01]]-->, and the last layer's gradient does not shrink with depth. It is 0.50<!--[[at_top["post", 4].mean():.2f]]--> with 4 layers and 0.67<!--[[at_top["post", 32].mean():.2f]]--> with 32.
-# - Xiong et al. (2020) derive both laws. They use them to explain why post-norm needs a **warm-up** of the learning rate: its last layers start with large gradients.
+# - Xiong et al. (2020) derive both results. They use them to explain why post-norm needs a **warm-up** of the learning rate: its last layers start with large gradients.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -582,17 +582,17 @@ for initial, by in again.items():
 # - Pre-norm learns at all three rates, and the highest is the best<!--[[? min(ended, key=ended.get)[::2] == ("pre-norm", "0.003")]]-->. A warm-up helps it at none of the three<!--[[? all(ended["pre-norm", False, rate] < ended["pre-norm", True, rate] for rate in rates)]]-->.
 # - At 0.001 post-norm needs the warm-up. Its loss is 2.56<!--[[ended["post-norm", True, "0.001"]:.2f]]--> with it and 3.35<!--[[ended["post-norm", False, "0.001"]:.2f]]--> without, about that of a model that knows only character frequencies (3.3<!--[[unigram:.1f]]-->).
 # - At 0.0003 the warm-up does not help post-norm<!--[[? ended["post-norm", False, "0.0003"] < ended["post-norm", True, "0.0003"]]]-->; at 0.003 post-norm learns nothing either way<!--[[? min(ended["post-norm", warm, "0.003"] for warm in (False, True)) > 3.3]]-->.
-# - With Glorot's weights the three seeds agree: at most 2.58<!--[[max(again["Glorot"]["100"]):.2f]]--> with the warm-up, at least 3.32<!--[[min(again["Glorot"]["0"]):.2f]]--> without.
-# - With GPT-2's weights no seed learns without a warm-up<!--[[? min(again["GPT-2"]["0"]) > 3.3]]-->, and only one<!--[[words(sum(loss < 3.3 for loss in again["GPT-2"]["100"]))]]--> of three learns with it.
-# - We do not know why post-norm fails here. Adam largely cancels the size of a gradient, so the law above alone does not explain it. With GPT-2's initial weights
+# - With Glorot's initial weights the three seeds agree: the loss is at most 2.58<!--[[max(again["Glorot"]["100"]):.2f]]--> with the warm-up, at least 3.32<!--[[min(again["Glorot"]["0"]):.2f]]--> without.
+# - With GPT-2's initial weights no seed learns without a warm-up<!--[[? min(again["GPT-2"]["0"]) > 3.3]]-->, and only one<!--[[words(sum(loss < 3.3 for loss in again["GPT-2"]["100"]))]]--> of three learns with it.
+# - We do not know why post-norm fails here. Adam largely cancels the size of a gradient, so the large gradients alone do not explain it. With GPT-2's initial weights
 #   (section 3) post-norm mostly fails as well, although there the last layer's gradient hardly depends on depth. From 4 to 24 layers it changes by at most 7<!--[[100 * max(max(by[-1] for by in of.values()) / min(by[-1] for by in of.values()) for of in stored("warmup")["gradients"]["GPT-2"].values()) - 100:.0f]]--> %, in post-norm and in pre-norm.
 # </details>
 #
 # **With 12 layers and 250 steps pre-norm learns at all three rates, and post-norm only at some of them.** We do not know why. All but post-norm at the middle rate are single runs.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **One more norm.** Many current models also normalise queries and keys, so that a score can grow only through a learned gain. This is **QK-norm** (Henry et al. 2020; Dehghani et al. 2023). We trained a model of two layers with and without it, at four learning rates and with five seeds each, from the same first weights
-# (`python -m lectures.recipes qk_norm`).
+# **One more norm.** Many current models also normalise queries and keys, so that a score can grow only through a learned gain. This is **QK-norm** (Henry et al. 2020; Dehghani et al. 2023). We trained a model of two layers with and without it, at four learning rates and with five seeds each, from the same initial weights
+# (`python -m lectures.recipes qk_norm`). The thin line in the picture is the loss of a table that predicts each character from the previous one.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 bounded = stored("qk_norm")
@@ -626,8 +626,8 @@ HTML(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The best rate is the same for both, 0.012<!--[[? set(bounded["best"].values()) == {"0.012"}]]-->. At this rate QK-norm is ahead by 0.019<!--[[-bounded["difference at the best rates"][0]:.3f]]--> ± 0.015<!--[[bounded["difference at the best rates"][1]:.3f]]--> nats. That is little, and the rate was chosen on the plays that measure the loss.
-# - At ten times this rate the plain model ends at 2.83<!--[[by_rate["plain"][0.12].mean():.2f]]--> nats, above the 2.47<!--[[pairs_floor:.2f]]--> of a table of pairs of characters<!--[[? by_rate["plain"][0.12].min() > pairs_floor]]-->. With QK-norm it ends at 1.95<!--[[by_rate["QK-norm"][0.12].mean():.2f]]-->.
+# - The best rate is the same for both, 0.012<!--[[? set(bounded["best"].values()) == {"0.012"}]]-->. At this rate QK-norm is ahead by 0.019<!--[[-bounded["difference at the best rates"][0]:.3f]]--> ± 0.015<!--[[bounded["difference at the best rates"][1]:.3f]]--> nats. This is a small difference, and we chose the rate on the same plays on which we measure the loss.
+# - At ten times this rate the plain model ends at 2.83<!--[[by_rate["plain"][0.12].mean():.2f]]--> nats, above the 2.47<!--[[pairs_floor:.2f]]--> of the table of pairs of characters<!--[[? by_rate["plain"][0.12].min() > pairs_floor]]-->. With QK-norm the model ends at 1.95<!--[[by_rate["QK-norm"][0.12].mean():.2f]]-->.
 # </details>
 #
 # **At this size QK-norm hardly lowers the best loss. It widens the range of rates at which the model learns.**
@@ -639,7 +639,7 @@ HTML(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. Train it
 #
-# Here is all that training needs: a batch of random passages, the loss at all positions in parallel, and a step of AdamW. Gradients are clipped, and the rate has a warm-up and then falls ([lecture 5](05_training_well.ipynb)).
+# Here is all that training needs: a batch of random passages, the loss at all positions in parallel, and a step of AdamW. Gradients are clipped, and the learning rate has a warm-up and then falls ([lecture 5](05_training_well.ipynb)).
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 plays = torch.tensor(
@@ -713,7 +713,7 @@ show.predict(
 # - The samples improve in this order: character frequencies, word lengths, short words, names in capitals with a full stop, lines of a play.
 # - The loss falls from 4.42<!--[[earlier["losses"][0]:.2f]]--> to about 2.5<!--[[after_100:.1f]]--> in the first 100 steps of the stored run. Then progress slows. After 2,000<!--[[len(earlier["losses"]):,]]--> steps it is 1.77<!--[[sum(earlier["losses"][-50:]) / 50:.2f]]-->.
 # - On held-out plays the loss is 1.84<!--[[checkpoint("small_gpt").card["figures"]["test"]["nats_per_character"]:.2f]]-->, so the model has hardly overfitted. In 2,000 steps it saw each character less than once on average<!--[[? len(plays) > len(earlier["losses"]) * per_step]]-->.
-# - *From the earlier run* begins with the stored weights. AdamW's running means were not stored, so they begin at zero again. Watch the loss in the first steps.
+# - If you choose *from the earlier run*, training begins with the stored weights. AdamW's running means were not stored, so they begin at zero again. Watch the loss in the first steps.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -724,7 +724,7 @@ show.predict(
 # ## 7. In parallel, and step by step
 #
 # In *training*, all positions of a text are computed in parallel, because within a layer no position waits for another. The
-# longest chain of operations, each of which must wait for the one before, has $L$ blocks, however long the text is. In a recurrent network it has at least
+# longest chain of operations in which each must wait for the previous one has $L$ blocks, however long the text is. In a recurrent network it has at least
 # $n$ steps. In this respect a Transformer is closer to a convolutional network than to a recurrent one (McAllester).
 #
 # In *generation*, each token depends on the previous one, so $n$ tokens take $n$ steps. But must each step read the whole text again?
@@ -822,12 +822,12 @@ widgets.cache_player(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. Why Transformers?
 #
-# Wang's slides reject four answers to this question, and leave three that may hold. Our models are small, so each answer says how small.
+# Wang's slides reject four answers to this question, and leave three that may hold. Our models are small, and our measurements hold only for such sizes.
 #
 # | answer | our measurement |
 # |---|---|
 # | *It is faster at equal size.* | It depends on the size. The next prediction asks how. |
-# | *It is better at translation.* | We did not see it. The task is to turn letters into phonemes, with nearly equal parameters and one run each. The Transformer gets 32.35<!--[[spelled["Transformer"]["word_error_rate"]]]--> % of the words wrong after 370<!--[[10 * round(spelled["Transformer"]["seconds"] / 10)]]--> s, a recurrent network with attention 32.91<!--[[spelled["recurrent, attention"]["word_error_rate"]]]--> % after 466<!--[[spelled["recurrent, attention"]["seconds"]:.0f]]--> s. A difference of up to 1.6 points may be chance. [Lecture 16](16_encoder_decoder_transformers.ipynb) compares translators with five seeds. |
+# | *It is better at translation.* | We did not see this. Our task is to turn letters into phonemes, with nearly equal parameters and one run each. The Transformer gets 32.35<!--[[spelled["Transformer"]["word_error_rate"]]]--> % of the words wrong after 370<!--[[10 * round(spelled["Transformer"]["seconds"] / 10)]]--> s, a recurrent network with attention 32.91<!--[[spelled["recurrent, attention"]["word_error_rate"]]]--> % after 466<!--[[spelled["recurrent, attention"]["seconds"]:.0f]]--> s. A difference of up to 1.6 points may be chance. [Lecture 16](16_encoder_decoder_transformers.ipynb) compares translators with five seeds. |
 # | *It is nothing but attention.* | It is not. The feed-forward networks hold most parameters (section 2), and without them the loss rises (section 9). |
 # | *Its vectors depend on the context.* | An LSTM's states do as well: the cosines below are less than 1 for both models. (Do not compare the two values. Cosines are large everywhere in such models, [lecture 17](17_pretraining.ipynb).) |
 
@@ -867,16 +867,16 @@ for name, cosine in kings.items():
 # | | window of $k$ | convolution | recurrent | Transformer |
 # |---|---|---|---|---|
 # | a word sees | the last $k$ | the last $k$ | all, through one state | all, directly |
-# | steps between words $n$ apart | 1, or never | $n/(k-1)$ layers | $n$ | 1 |
-# | steps that wait, in training | 1 | 1 | $n$ | 1 |
+# | steps between words $n$ apart | 1 within the window, otherwise no path | $n/(k-1)$ layers | $n$ | 1 |
+# | sequential steps in training | 1 | 1 | $n$ | 1 |
 # | multiply-adds per word | $k d^2$ | $k d^2$ | $8 d^2$ (LSTM) | $12 d^2 + 2nd$ |
-# | memory while writing | the window | the window | one state | grows with $n$ |
-# | + | simple, fast | parallel, the same weights at every position | any length in one state | any two words in one step |
-# | − | blind beyond $k$ | far words need many layers | each step waits for the previous one | cost and memory grow with $n$ |
+# | memory in generation | the window | the window | one state | grows with $n$ |
+# | strength | simple, fast | parallel, the same weights at every position | any length in one state | any two words in one step |
+# | weakness | blind beyond $k$ | far words need many layers | each step waits for the previous one | cost and memory grow with $n$ |
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Three answers that may hold: capacity, optimisation, generalisation.** We trained a Transformer and an LSTM of the *same* number of parameters on the
-# *same* text, at two sizes and for 300 or 1,200 steps, with five seeds each. Each has its own learning rate for each size and length; the next lower and
+# **Three answers that may hold: capacity, optimisation, generalisation.** A Transformer may represent more with its parameters, learn faster, or do better on new texts. We trained a Transformer and an LSTM of the *same* number of parameters on the
+# *same* text, at two sizes and for 300 or 1,200 steps, with five seeds each. Each has its own learning rate for each size and number of steps; the next lower and
 # the next higher rate were worse (`python -m lectures.recipes why_transformer`). We timed a training step of each at four sizes (`python -m lectures.recipes step_time`).
 
 # %% slideshow={"slide_type": "fragment"}
@@ -909,7 +909,7 @@ show.predict(
         "shorter than the LSTM's": 0.8,
     },
     answer=large_step["ratio"],
-    why="Per parameter both do about the same multiplications. A likely reason, which we did not test: the Transformer does them in a few large matrix products over all positions, the LSTM position by position. Scores, norms and softmaxes come on top, but they grow more slowly with the width than the matrices.",
+    why="Per parameter both do about the same number of multiplications. A likely reason, which we did not test: the Transformer does them in a few large matrix products over all positions, the LSTM position by position. Scores, norms and softmaxes come on top, but they grow more slowly with the width than the matrices.",
     reveals=timings,
 )
 
@@ -953,17 +953,17 @@ show.predict(
 #
 # - **Time.** At toy width the Transformer is slower. At 6.4<!--[[large_step["parameters"] / 1e6:.1f]]--> million parameters its step takes 0.83<!--[[large_step["ratio"]:.2f]]--> of the LSTM's time on the shorter texts, and about the same time on the longer ones<!--[[? 0.9 < timed[512, 256]["ratio"] < 1.1]]-->.
 #   These are times on one core. A layer of self-attention has $O(1)$ sequential operations, an LSTM layer $O(n)$ (Vaswani et al. 2017, table 1). We have not measured how much time that saves on many cores.
-# - **Optimisation.** The LSTM learns faster per *step* at first. With 60,000 parameters its training loss after 100 steps is 2.34<!--[[at_100["LSTM"].mean():.2f]]-->, the Transformer's 2.46<!--[[at_100["Transformer"].mean():.2f]]-->, and it is lower with every seed<!--[[? at_100["LSTM"].max() < at_100["Transformer"].min()]]-->.
+# - **Optimisation.** The LSTM learns faster per *step* at first. With 60,000 parameters its training loss after 100 steps is 2.34<!--[[at_100["LSTM"].mean():.2f]]-->, the Transformer's 2.46<!--[[at_100["Transformer"].mean():.2f]]-->, and the LSTM's is lower with every seed<!--[[? at_100["LSTM"].max() < at_100["Transformer"].min()]]-->.
 #   After 1,200 steps the Transformer has caught up<!--[[? led(short) == "the LSTM" and led(long).startswith("neither")]]-->. With 16,000 parameters the Transformer's mean is then the lower one, by 0.06<!--[[(long["LSTM"]["24"] - long["Transformer"]["24"]).mean():.2f]]--> nats.
-# - **The rate decides as much.** With one rate of 0.01 for both, the first comparison is reversed: after 300 steps the Transformer has 2.19<!--[[same_rate["Transformer"]:.2f]]--> and the LSTM 2.27<!--[[same_rate["LSTM"]:.2f]]-->. The LSTM's best rate is about three times as high<!--[[? 3 <= why["sizes"]["LSTM"]["48"]["rate"] / why["sizes"]["Transformer"]["48"]["rate"] < 3.5]]-->.
-# - **Capacity.** Nearly four times the parameters help the Transformer more after 300 steps<!--[[? (gained[300]["Transformer"] > gained[300]["LSTM"])]]-->, and the LSTM more after 1,200 (0.14<!--[[gained[1200]["LSTM"]:.2f]]--> nats against 0.09<!--[[gained[1200]["Transformer"]:.2f]]-->). So these runs do not say which of the two makes more of its parameters.
+# - **The learning rate matters as much.** With one rate of 0.01 for both, the comparison after 300 steps is reversed: the Transformer has 2.19<!--[[same_rate["Transformer"]:.2f]]--> and the LSTM 2.27<!--[[same_rate["LSTM"]:.2f]]-->. The LSTM's best rate is about three times as high<!--[[? 3 <= why["sizes"]["LSTM"]["48"]["rate"] / why["sizes"]["Transformer"]["48"]["rate"] < 3.5]]-->.
+# - **Capacity.** Nearly four times the parameters help the Transformer more after 300 steps<!--[[? (gained[300]["Transformer"] > gained[300]["LSTM"])]]-->, and the LSTM more after 1,200 (0.14<!--[[gained[1200]["LSTM"]:.2f]]--> nats against 0.09<!--[[gained[1200]["Transformer"]:.2f]]-->). So these runs do not say which of the two makes better use of its parameters.
 # - At about ten thousand times these sizes this may change. On One Billion Word an LSTM of 1.8 billion parameters has a perplexity of 30.6, Transformer-XL with a quarter of the
-#   parameters 23.5 (Dai et al. 2019, table 4). [Lecture 22](22_scale.ipynb) shows how much of such an LSTM is only tables of words.
-# - Per *second* the LSTM is ahead in a longer training with equal parameters and time (`char_gpt`, one run each). It reads 2.1<!--[[times_read:.1f]]--> times as many characters, and has 2.33<!--[[bits["LSTM, matched parameters and time"]:.2f]]--> bits per character on new plays; the GPT has 2.42<!--[[bits["GPT"]:.2f]]-->.
+#   parameters 23.5 (Dai et al. 2019, table 4). [Lecture 22](22_scale.ipynb) shows how many of such an LSTM's parameters are in its tables of word vectors.
+# - In a longer training with equal parameters and equal *time* the LSTM is ahead (`char_gpt`, one run each). It reads 2.1<!--[[times_read:.1f]]--> times as many characters, and has 2.33<!--[[bits["LSTM, matched parameters and time"]:.2f]]--> bits per character on new plays; the GPT has 2.42<!--[[bits["GPT"]:.2f]]-->.
 # - **Generalisation.** Little of the text was seen twice (1,200 steps read about a fifth as many characters as it has), and the held-out loss is near the training loss for both. On longer texts than in training, [lecture 16](16_encoder_decoder_transformers.ipynb) finds no advantage of the Transformer.
 # </details>
 #
-# **So why Transformers? At sizes that we can train in minutes, none of the three answers is clear.** Which network is ahead depends on the rate and on the number of steps. [Lecture 22](22_scale.ipynb) lets both grow.
+# **So why Transformers? At sizes that we can train in minutes, none of the three answers is clear.** Which network is ahead depends on the rate and on the number of steps. [Lecture 22](22_scale.ipynb) lets both networks grow.
 # (Passages of 64 characters ask little of a memory.)
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -997,7 +997,7 @@ show.predict(
     "Which of these removals raises the loss most?",
     choices=asked,
     answer=max(asked, key=rise.get),
-    why="Without the sum, signal and gradient must pass through every sublayer. The model learns little more than the frequencies of the characters.",
+    why="Without residual connections, signal and gradient must pass through every sublayer. The model learns little more than the frequencies of the characters.",
     reveals=[
         HTML(
             show.bar_list_svg(
@@ -1022,14 +1022,14 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - The whole model reaches a loss of 2.27<!--[[loss["all of 2017's changes"].mean():.2f]]-->. Without residual connections the loss is 3.28<!--[[loss["without residual connections"].mean():.2f]]-->, little better than the frequencies of characters.
-# - Removing the feed-forward networks costs about as much as removing attention. The losses are 2.51<!--[[loss["without feed-forward networks"].mean():.2f]]--> and 2.49<!--[[loss["without attention"].mean():.2f]]-->. (A row that lacks a part also has fewer parameters; the widget gives them.)
-# - Positional encodings help by 0.08<!--[[rise["without positions"]:.2f]]-->, and the seeds do not overlap<!--[[? loss["without positions"].min() > loss["all of 2017's changes"].max()]]-->. One head is no worse than four<!--[[? rise["one head"] < 0.01]]-->.
+# - Removing the feed-forward networks costs about as much as removing attention. The losses are 2.51<!--[[loss["without feed-forward networks"].mean():.2f]]--> and 2.49<!--[[loss["without attention"].mean():.2f]]-->. (A row that lacks a part also has fewer parameters.)
+# - Positional encodings lower the loss by 0.08<!--[[rise["without positions"]:.2f]]-->, and the seeds do not overlap<!--[[? loss["without positions"].min() > loss["all of 2017's changes"].max()]]-->. One head is no worse than four<!--[[? rise["one head"] < 0.01]]-->.
 # - Without LayerNorm the loss is even lower, 2.22<!--[[loss["without LayerNorm"].mean():.2f]]--><!--[[? loss["without LayerNorm"].max() < loss["all of 2017's changes"].min()]]-->. Three layers do not need it at this rate. [Lecture 20](20_what_if.ipynb) asks what deep stacks need.
 # - An LSTM instead of attention reaches 2.07<!--[[loss["an LSTM instead of attention"].mean():.2f]]-->, the best row<!--[[? ranked[0] == "an LSTM instead of attention"]]-->, with 32<!--[[100 * size["an LSTM instead of attention"] / size["all of 2017's changes"] - 100:.0f]]--> % more parameters. In section 8, too, an LSTM is ahead after so few steps.
 # </details>
 #
-# **At this one learning rate, the small model needs the residual sum most, then attention and the feed-forward networks, then positions.** It shows no need of several heads or of LayerNorm.
-# Three layers cannot tell what a deep model needs. And *why Transformers?* stays open at sizes that train in minutes (section 8).
+# **At this one learning rate, the small model needs the residual connections most, then attention and the feed-forward networks, then positions.** It shows no need of several heads or of LayerNorm.
+# Experiments with three layers cannot tell what a deep model needs. And the question *why Transformers?* stays open at sizes that train in minutes (section 8).
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *5 minutes. Let everybody rank the rows before you show them, and ask which differences the seeds cannot tell apart. What goes wrong: they read the table as a law; it is

@@ -6,12 +6,12 @@
 # the recurrent translators of [lecture 11](11_sequence_to_sequence.ipynb) and [lecture 12](12_attention.ipynb) on the same sentences. Does it win?
 #
 # All sentences here are numbers in words, *three hundred and sixty five* → *drei hundert fünf und sechzig*. They are a narrow language. But for each of them
-# we know the right translation and the right alignment (which word translates which), so every claim can be scored.
+# we know the right translation and the right alignment (which word translates which), so we can score both.
 #
 # <img src="figures/units_before_tens.svg" width="400" alt="A table with a row for each German word of 465,721 and a column for each English word. Nearly all weight of each row is on the English word that it translates: fünf reads five, sechzig reads sixty, so the cells swap where German says units before tens.">
 #
 # *One head of a small Transformer reads English (columns) while it writes German (rows). An orange frame marks the English word that the German word translates. Nobody
-# told the network. In section 6 you explore all of its heads.*
+# told the network which word translates which. In section 6 you explore all of its heads.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **After this lecture you can**
@@ -19,7 +19,7 @@
 # - write one from its parts, and load trained weights into it;
 # - step through a training step, and recognise the two leaks that make its loss look too good;
 # - say what runs once and what runs at every step of decoding;
-# - score attention against a reference alignment, and compare translators with a band over seeds and a simple baseline;
+# - score attention against a reference alignment, and compare translators over several seeds and with a simple baseline;
 # - say what $O(n + m)$ counts, and what it leaves out.
 #
 # **You need** sequence to sequence ([lecture 11](11_sequence_to_sequence.ipynb): source, target, teacher forcing, BLEU), attention over a recurrent encoder
@@ -67,7 +67,7 @@ torch.set_num_threads(1)  # sums in one order: section 4 trains to the same valu
 # You have seen two translators. The first passes *one vector* from a recurrent encoder to a recurrent decoder ([lecture 11](11_sequence_to_sequence.ipynb)). The second lets the
 # decoder *attend* to all encoder states ([lecture 12](12_attention.ipynb)). Attention shortened the path from the source to the target. But both halves are still
 # recurrent. Information from an English word reaches the word ten positions later only after ten steps, and none of these steps
-# can start before the previous one has ended.
+# can start before the previous one has ended. One question is left open: does a translator need recurrence at all?
 #
 # In [lecture 13](13_self_attention.ipynb) self-attention replaced recurrence inside one text. Vaswani et al. (2017) did the same in both halves of a translator.
 
@@ -86,7 +86,7 @@ with show.held_back() as between:
     for name, (across, within) in steps_between.items():
         print(f"{name:24}{across:18}{within:20}")
 show.predict(
-    "465,721 has eleven words in English and eleven in German. Over how many steps does information travel from the first English word to the last German word, with *one vector*?",
+    "465,721 has eleven words in English and eleven in German. Over how many steps does information travel from the first English word to the last German word in the translator with *one vector*?",
     choices={"1": 1, "about 11": 11, "about 22": 22},
     answer=steps_between["recurrent, one vector"][0],
     why="It passes through every state of the encoder, and then through every state of the decoder.",
@@ -122,7 +122,7 @@ show.predict(
 # $$q = z\,W^Q, \qquad k = h\,W^K, \qquad v = h\,W^V, \qquad z \leftarrow z + \mathrm{softmax}\!\left(\frac{q k^\top}{\sqrt{d_{\mathrm{head}}}}\right) v\, W^O .$$
 #
 # Here $d_{\mathrm{head}}$ is the width of one head ($I$ in [lecture 13](13_self_attention.ipynb)), and $d$ is the width of the pathway.
-# The encoder may read in both directions, because the source is known from the start. The target is not, so the decoder reads only to its left. Every
+# The encoder may read in both directions, because the source is known from the start. The target is not, so each position of the decoder reads only to its left. Every
 # decoder layer has its own $W^Q, W^K, W^V$, but all of them read the same $h$.
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -156,7 +156,7 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Here are the weights themselves, one layer and head at a time. Each row of the decoder reads the word to the left of the arrow and predicts the word to
-# the right of it. A grey cross is masked.
+# the right of it. A grey cross marks a word that is masked.
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -177,7 +177,7 @@ widgets.source_and_target_player(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The encoder's table is full, to the left and to the right. In the decoder's table, position $i$ reads positions 1 to $i$, so 15 of the 36 weights of *drei hundert fünf und sechzig* are masked.
+# - The encoder's table is full, because each word reads to its left and to its right. In the decoder's table, position $i$ reads positions 1 to $i$, so 15 of the 36 weights of *drei hundert fünf und sechzig* are masked.
 # - Cross-attention has no causal mask. The first German word may read the last English word.
 # - In layer 1, head 2, the row that predicts *fünf* reads *five*, and the row that predicts *sechzig* reads *sixty*.
 # - One head is not the whole model. Section 6 scores all of them.
@@ -234,7 +234,7 @@ class Translator(nn.Module):
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Fill it with the parts of a trained model of the library. Does it compute the same?
+# Fill this class with the parts of a trained model of the library. Does it give the same logits?
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -389,7 +389,7 @@ show.predict(
 # ### Two leaks
 #
 # Two mistakes are common. You *forget to shift*, so each position reads the very word that it must predict. Or you *forget the mask*, so each position
-# also sees the next position, whose input is that word. We train the same model correctly and with each of the two mistakes, for 250 steps each.
+# also sees the next position, whose input is the word that it must predict. We train the same model correctly and with each of the two mistakes, for 250 steps each.
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 ways = {
@@ -441,7 +441,7 @@ show.predict(
     "Now each model writes new numbers by itself, word by word. How many does the model that was *not masked* get right?",
     choices={"none": 0.0, "about half": 0.5, "nearly all": 0.99},
     answer=mean(row["exact"] for row in measured["not masked"]),
-    why="In training it could read the next position. When it writes, there is nothing to read.",
+    why="In training it could read the answer at the next position. When it writes, there is no next position yet.",
     reveals=writes_told,
 )
 
@@ -452,7 +452,7 @@ show.predict(
 #   and at least 0.0084<!--[[low["shifted and masked"]:.4f]]--> in the correct model.
 # - Of 200 new numbers the correct model writes at least 98.5<!--[[100 * min(row["exact"] for row in measured["shifted and masked"]):.1f]]--> % without an error; each leaking model gets none right, with every seed<!--[[? not any(row["exact"] for way in ("not shifted", "not masked") for row in measured[way])]]-->.
 # - Here the unshifted model repeats `<bos>`<!--[[? set(writes["not shifted"][0].split("<bos>")) <= {"", " "}]]-->, because it has learned to copy. The unmasked one stops immediately<!--[[? writes["not masked"] == ["", ""]]]-->.
-# - Nothing crashes, and no shape is wrong. Only the loss is too good. To test your own model, *change target word* $i$. The logits that predict words 1 to $i$ must not move. (Include word $i$ itself. Otherwise the test misses a forgotten shift.)
+# - Nothing crashes, and no shape is wrong. Only the loss is too good. To test your own model, *change target word* $i$. The logits that predict words 1 to $i$ must not change. (Include word $i$ itself. Otherwise the test misses a forgotten shift.)
 # - [Lecture 13](13_self_attention.ipynb) showed a forgotten mask in a language model. A forgotten shift leaks in language models as well ([lecture 6](06_recurrent_networks.ipynb)).
 # </details>
 
@@ -528,7 +528,7 @@ show.predict(
 #
 # - The blue weights jump to the right when German says the units first, and then back to the left.
 # - The model is nearly certain at every step, and a number has only one right translation here. So beam search has little to gain.
-# - Beam search keeps $b$ states. All of them share the encoder's work; only the target's cache is copied.
+# - Beam search with a beam of size $b$ keeps $b$ states. All of them share the encoder's work; only the target's cache is copied.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -567,7 +567,7 @@ alone, of_two = ended(1), ended(2)
 # <details><summary><b>What to notice</b></summary>
 #
 # - With $b = 1$ the search takes UW as the second sound, which is likelier than OY at that step. It ends with D UW IY<!--[[? alone[1] == "D UW IY"]]-->, which has probability 0.23<!--[[alone[0]:.2f]]-->.
-# - With $b = 2$ both survive. After OY the pronunciation is nearly finished, and D OY<!--[[? of_two[1] == "D OY"]]--> wins with 0.30<!--[[of_two[0]:.2f]]-->.
+# - With $b = 2$ both sounds survive. After OY the pronunciation is nearly finished, and D OY<!--[[? of_two[1] == "D OY"]]--> wins with 0.30<!--[[of_two[0]:.2f]]-->.
 # - Is greedy search also to blame where the translators of numbers fail? Section 7 tests it.
 # </details>
 
@@ -581,7 +581,7 @@ alone, of_two = ended(1), ended(2)
 # English word it translates. (Only *und* has no fixed partner.) So we can score attention instead of admiring it. A head *finds* the source word of a German word if, for that German word, its largest weight is on the English word of the reference alignment.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# On the left is the recurrent network with attention of [lecture 12](12_attention.ipynb), on the right the Transformer, where head 1.3 is head 3 of layer 1. Both have about 238,000 parameters and were trained on the same pairs of up to 12 English words.
+# On the left is the recurrent network with attention of [lecture 12](12_attention.ipynb), on the right the Transformer, where head 1.3 is head 3 of layer 1. An orange frame marks the reference. Both have about 238,000 parameters and were trained on the same pairs of up to 12 English words.
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -616,8 +616,8 @@ widgets.alignment_player(
 # **Which word does a row look for?** A row of the decoder has just read one word and predicts the next one. It could look for the source word of either. We score every head for both, on 200
 # training numbers, for five seeds. The best head is then tested on new numbers.
 #
-# The baseline, **IBM Model 1** (Brown et al. 1993), learns from the same pairs which word translates which, with nothing but counts. It asks which source word could have produced each target word, shares out the credit,
-# counts again, and repeats. It does not see positions.
+# The baseline, **IBM Model 1** (Brown et al. 1993), learns from the same pairs which word translates which, with nothing but counts. It divides one count for each target word among the source words that could have produced it,
+# estimates from all these counts how probable each translation is, and repeats both steps. It does not see positions.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 compared = stored("translators")  # python -m lectures.recipes translators
@@ -658,7 +658,7 @@ show.predict(
 #
 # - Some heads look for the next word. In the Transformer the best head for the next word points at the source word of 97<!--[[100 * looked_for["the next word"]:.0f]]--> % of the words to be written next. The best head for the word just read finds only 14<!--[[100 * looked_for["the word just read"]:.0f]]--> %.
 # - On new numbers of 9 to 11 words, the head for the next word finds 97<!--[[100 * found_next["Transformer, sinusoids"]:.0f]]--> % and the one head of the recurrent network 100<!--[[100 * found_next["recurrent, attention"]:.0f]]--> %. IBM Model 1 finds 86<!--[[100 * found_next["IBM Model 1"]:.0f]]--> % of the same words; it sees no positions, so it cannot tell two equal digits apart.
-# - A head that *finds* the right word need not be a head that the model *needs* ([lecture 13](13_self_attention.ipynb) ablates heads to test that). In the checkpoint of the widget all four heads of layer 1 find more than 91<!--[[100 * min(five["Transformer, sinusoids"][0]["heads"]["the next word"][4:]) - 0.5:.0f]]--> %.
+# - A head that *finds* the right word need not be a head that the model *needs* ([lecture 13](13_self_attention.ipynb) ablates heads to test that). In the Transformer of the widget all four heads of layer 1 find more than 91<!--[[100 * min(five["Transformer, sinusoids"][0]["heads"]["the next word"][4:]) - 0.5:.0f]]--> %.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -705,7 +705,7 @@ widgets.alignment_player(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Step through a word and follow the recurrent network's largest weight. Then compare the Transformer's heads: some move from left to right as well, others also jump back.
+# - Read the rows from top to bottom, and follow the recurrent network's largest weight. Then compare the Transformer's heads. In some the largest weight moves from left to right as well; in others it sometimes jumps back.
 # - On 6,309<!--[[spoken["Transformer"]["words"]:,]]--> held-out words the recurrent network gets 32.91<!--[[spoken["recurrent, attention"]["word_error_rate"]:.2f]]--> % of the words wrong, and the Transformer 32.35<!--[[spoken["Transformer"]["word_error_rate"]:.2f]]--> %. A difference of up to 1.6<!--[[196 * (2 * 0.33 * 0.67 / spoken["Transformer"]["words"]) ** 0.5:.1f]]-->
 #   points may be chance, and these are single runs, so they do not say which is better.
 # - A recurrent network with one vector instead of attention gets 40.88<!--[[spoken["recurrent, one vector"]["word_error_rate"]:.2f]]--> % of the words wrong.
@@ -728,7 +728,7 @@ widgets.alignment_player(
 # | Transformer, sinusoids | 239,168<!--[[cost_of["Transformer, sinusoids"]["parameters"]:,]]--> | 53<!--[[cost_of["Transformer, sinusoids"]["seconds"]:.0f]]--> |
 # | Transformer, relative positions | 239,680<!--[[cost_of["Transformer, relative positions"]["parameters"]:,]]--> | 60<!--[[cost_of["Transformer, relative positions"]["seconds"]:.0f]]--> |
 #
-# **Word-by-word translation** is the baseline. Each English word becomes its likeliest German word by IBM Model 1, and the word order stays the same.
+# **Word-by-word translation** is the baseline. It replaces each English word by the German word that is likeliest according to IBM Model 1, and keeps the word order.
 #
 # We test all of them on numbers of up to 29 words, more than twice as long as in training. Each network was trained with five seeds.
 
@@ -839,17 +839,17 @@ for measure in ("BLEU", "every word right"):
 #
 # - **Up to the trained length** the recurrent network with attention and both Transformers have BLEU 100 with every seed<!--[[? all(min(bleu_at[name, "9-11"]) > 99.9 for name in ("recurrent, attention", "Transformer, sinusoids", "Transformer, relative positions"))]]-->.
 # - **Beyond it the Transformer with sinusoids is behind.** At 15 to 17 words it has 78<!--[[mean(bleu_at["Transformer, sinusoids", "15-17"]):.0f]]-->, the recurrent network with attention 90<!--[[mean(bleu_at["recurrent, attention", "15-17"]):.0f]]-->, and even the Transformer's best seed is below the worst recurrent seed<!--[[? all(max(bleu_at["Transformer, sinusoids", length]) < min(bleu_at["recurrent, attention", length]) for length in ("15-17", "24-26"))]]-->.
-# - **It is largely the positional encoding.** With relative positions, and nothing else changed, BLEU is 91<!--[[mean(bleu_at["Transformer, relative positions", "15-17"]):.0f]]-->, and the seeds overlap with those of the recurrent network<!--[[? all(max(min(bleu_at["Transformer, relative positions", length]), min(bleu_at["recurrent, attention", length])) < min(max(bleu_at["Transformer, relative positions", length]), max(bleu_at["recurrent, attention", length])) for length in ("15-17", "24-26"))]]-->. Greedy search is not the
+# - **Most of this gap comes from the positional encoding.** With relative positions, and nothing else changed, BLEU is 91<!--[[mean(bleu_at["Transformer, relative positions", "15-17"]):.0f]]-->, and the seeds overlap with those of the recurrent network<!--[[? all(max(min(bleu_at["Transformer, relative positions", length]), min(bleu_at["recurrent, attention", length])) < min(max(bleu_at["Transformer, relative positions", length]), max(bleu_at["recurrent, attention", length])) for length in ("15-17", "24-26"))]]-->. Greedy search is not the
 #   cause, because a beam of 4 changes the 78<!--[[mean(bleu_at["Transformer, sinusoids", "15-17"]):.0f]]--> by less than one<!--[[? abs(in_beams - mean(bleu_at["Transformer, sinusoids", "15-17"])) < 1]]-->.
-# - **Word-by-word translation** has 25<!--[[bleu_at["word by word", "24-26"][0]:.0f]]--> at 24 to 26 words, without knowing any order. The network with one vector has fewer parameters and reaches 40<!--[[mean(bleu_at["recurrent, one vector", "24-26"]):.0f]]-->, the Transformer with sinusoids 36<!--[[mean(bleu_at["Transformer, sinusoids", "24-26"]):.0f]]-->. Their seeds overlap<!--[[? min(bleu_at["recurrent, one vector", "24-26"]) < max(bleu_at["Transformer, sinusoids", "24-26"])]]-->, so we cannot rank these two.
+# - **Word-by-word translation** has a BLEU of 25<!--[[bleu_at["word by word", "24-26"][0]:.0f]]--> at 24 to 26 words, without knowing any order. The network with one vector has fewer parameters and reaches 40<!--[[mean(bleu_at["recurrent, one vector", "24-26"]):.0f]]-->, the Transformer with sinusoids 36<!--[[mean(bleu_at["Transformer, sinusoids", "24-26"]):.0f]]-->. The seeds of these two overlap<!--[[? min(bleu_at["recurrent, one vector", "24-26"]) < max(bleu_at["Transformer, sinusoids", "24-26"])]]-->, so we cannot rank them.
 #
-# The widget also shows *words found*. At 24 to 26 words all networks find fewer, even with the reference as input. With sinusoids the best head finds 45<!--[[100 * aligned_late["Transformer, sinusoids"]:.0f]]--> %, the recurrent network's 44<!--[[100 * aligned_late["recurrent, attention"]:.0f]]--> %, and
+# The widget also shows *words found*, the fraction of words whose source word the best head finds. At 24 to 26 words all networks find fewer than at the trained lengths, even when they read the reference. With sinusoids the best head finds 45<!--[[100 * aligned_late["Transformer, sinusoids"]:.0f]]--> %, the head of the recurrent network 44<!--[[100 * aligned_late["recurrent, attention"]:.0f]]--> %, and
 # IBM Model 1, which uses no positions, 68<!--[[100 * aligned_late["IBM Model 1"]:.0f]]--> %. At 15 to 17 words the recurrent network's head finds more than the best head with sinusoids, 93<!--[[100 * mean(seed["aligned"]["15-17"] for seed in compared["recurrent"]):.0f]]--> % and 78<!--[[100 * mean(seed["aligned"]["15-17"] for seed in five["Transformer, sinusoids"]):.0f]]--> %. So
 # we do not know what part alignment plays in BLEU.
 # </details>
 #
-# **Does it win? Not on this task.** Up to the trained lengths all three networks with attention are perfect. Beyond them the Transformer with the sinusoids of 2017 is behind the recurrent network with attention. With relative positions we see no difference,
-# but the five seeds of the recurrent network lie up to 11<!--[[max(bleu_at["recurrent, attention", "15-17"]) - min(bleu_at["recurrent, attention", "15-17"]):.0f]]--> BLEU apart, so a small difference would not show. Nor was the Transformer clearly faster
+# **Does the Transformer win? Not on this task.** Up to the trained lengths all three networks with attention are perfect. Beyond them the Transformer with the sinusoids of 2017 is behind the recurrent network with attention. With relative positions we see no difference,
+# but the five seeds of the recurrent network lie up to 11<!--[[max(bleu_at["recurrent, attention", "15-17"]) - min(bleu_at["recurrent, attention", "15-17"]):.0f]]--> BLEU points apart, so a small difference would not show. Nor was the Transformer clearly faster
 # to train (see the table). We have not tested other learning rates, more layers or real sentences.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -863,10 +863,10 @@ for measure in ("BLEU", "every word right"):
 #
 # - The *positions* to compute are $n + m$. Each takes about $14 d^2$ multiply-adds per layer, $12 d^2$ in the block and $2 d^2$ for cross-attention. Cross-attention projects each source position to a key and a value, and each
 #   target position to a query and an output.
-# - The *scores* of the three attentions are $n^2 + m^2 + nm$, and only those of cross-attention are $nm$. Each takes $2d$ multiply-adds, half of them for the weighted sum.
+# - The three attentions compute $n^2 + m^2 + nm$ *scores*. Only the last $nm$ belong to cross-attention. Each score takes $2d$ multiply-adds, half of them for the weighted sum.
 # - The number of *sequential* steps is neither of the two. In training it is the number of layers.
 #
-# These are the counts for our networks of width 128 with one layer (`python -m lectures.recipes source_and_target`):
+# These are the multiply-adds of our networks of width 128 with one layer (`python -m lectures.recipes source_and_target`):
 
 # %% slideshow={"slide_type": "fragment"}
 cost = stored("source_and_target")
@@ -911,17 +911,17 @@ show.predict(
     "You run one forward pass over 256 source and 256 target tokens, on one core. Which of the three networks takes the least time?",
     choices=list(seconds),
     answer=min(seconds, key=seconds.get),
-    why="It does the most arithmetic of the three, but in a few large matrix products. The recurrent networks do many small ones, one position after the other. That is the likely reason; we did not test it. (In the previous lecture the order was the other way round, for *training* at a smaller width.)",
+    why="It does the most arithmetic of the three, but in a few large matrix products. The recurrent networks do many small ones, position by position. That is the likely reason; we did not test it. (In the previous lecture the order was the other way round, for *training* at a smaller width.)",
     reveals=[seconds_told, widgets.pair_cost_playground(networks)],
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - At 256 tokens the Transformer multiplies 3.2<!--[[networks["Transformer"].products(256, 256) / networks["recurrent, one vector"].products(256, 256):.1f]]--> times as much as the recurrent network without attention, and takes less time, 4.7<!--[[1000 * cost["seconds"]["transformer"]["256"]:.1f]]--> instead of 7.4<!--[[1000 * cost["seconds"]["initial"]["256"]:.1f]]--> ms.
+# - At 256 tokens the Transformer does 3.2<!--[[networks["Transformer"].products(256, 256) / networks["recurrent, one vector"].products(256, 256):.1f]]--> times as many multiplications as the recurrent network without attention, and takes less time, 4.7<!--[[1000 * cost["seconds"]["transformer"]["256"]:.1f]]--> instead of 7.4<!--[[1000 * cost["seconds"]["initial"]["256"]:.1f]]--> ms.
 # - At 4,096 tokens the quadratic terms dominate, and the recurrent network without attention is fastest, with 0.12<!--[[cost["seconds"]["initial"]["4096"]:.2f]]--> s compared with the Transformer's 0.34<!--[[cost["seconds"]["transformer"]["4096"]:.2f]]--> s<!--[[? min(cost["seconds"], key=lambda kind: cost["seconds"][kind]["4096"]) == "initial"]]-->.
 # - When they *write*, all three networks take $m$ steps in sequence. Only in training, and in reading the source, does the Transformer wait less.
-# - A GPT that reads source and target as one text of $n + m$ tokens computes about $(n + m)^2 / 2$ scores under its causal mask. At $n = m$ that is $2n^2$, fewer than the $n^2 + m^2/2 + nm = 2.5\,n^2$ here.
+# - A GPT that reads source and target as one text of $n + m$ tokens computes about $(n + m)^2 / 2$ scores, because its causal mask leaves half of them. At $n = m$ these are $2n^2$ scores. An encoder–decoder, whose causal mask leaves half of the $m^2$, computes more, $n^2 + m^2/2 + nm = 2.5\,n^2$.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -937,7 +937,7 @@ show.predict(
 # encoder that reads in both directions must read the whole conversation again, because every new word changes the vectors of all earlier ones.
 # </details>
 #
-# **The Transformer of 2017 is one attention used three times.** It made recurrence unnecessary. It did not translate our numbers better, and it saves waiting, not arithmetic.
+# **The Transformer of 2017 uses one attention function three times.** It made recurrence unnecessary. But it did not translate our numbers better, and it saves waiting time, not arithmetic.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *6 minutes. Collect on the board what "O(n + m)" could count: positions, steps in sequence, products. What goes wrong: they say that the Transformer is O(1) because
@@ -992,7 +992,7 @@ print(f"loss {mean(losses[-20:]):.3f}; 365 becomes: {target_words.decode(ids)}")
 # <details><summary>Answer</summary>$30 \cdot 40 \cdot 8 \cdot 6 = 57{,}600$.</details>
 #
 # 2. Your translator's training loss is 0.0002 after 100 steps. What do you check first?
-# <details><summary>Answer</summary>Whether the target is shifted and the causal mask is there. Change target word $i$. No logit that predicts words 1 to $i$ may move.</details>
+# <details><summary>Answer</summary>Whether the target is shifted and the causal mask is there. Change target word $i$. No logit that predicts words 1 to $i$ may change.</details>
 #
 # 3. Why does the encoder have no causal mask?
 # <details><summary>Answer</summary>The whole source is known before anything is predicted, and none of it is predicted. So no word of it can leak an answer.</details>

@@ -20,13 +20,13 @@ __all__ = ["architecture", "architecture_parts", "architecture_player"]
 SAYS = {
     "embedding": "One vector per token, a row of the table. These vectors are the residual pathway.",
     "positions": "A vector for the position is added, since attention itself does not see the order.",
-    "norm": "The norm brings each vector to one size, by itself. Only what the sublayer reads is normalised, not the pathway.",
-    "post-norm": "Post-norm: the pathway itself is normalised, behind the sum.",
+    "norm": "The norm gives all vectors the same size, each separately. It normalises only the input of the sublayer, not the pathway.",
+    "post-norm": "Post-norm: the pathway itself is normalised, after the sum.",
     "causal attention": "Causal attention: each position reads itself and the earlier ones. Only here does information move between positions.",
-    "network": "The feed-forward network works on every position by itself, with the same weights.",
-    "plus": "What the sublayer gives is added to the pathway, which runs on unchanged beside it.",
-    "final norm": "Behind the last layer a norm brings the pathway to one size.",
-    "unembedding": "A product with one vector per token of the vocabulary gives its score.",
+    "network": "The feed-forward network processes each position separately, with the same weights.",
+    "plus": "The output of the sublayer is added to the vector on the pathway.",
+    "final norm": "After the last layer one more norm gives all vectors the same size.",
+    "unembedding": "Each token of the vocabulary has a vector. Its dot product with the vector on the pathway is the score of the token.",
 }
 """By the end of a piece's key: what a language model's parts do."""
 
@@ -103,7 +103,7 @@ def architecture_player(models: Mapping[str, tuple[nn.Module, Any]], sentence: s
 
 def _says(key: str) -> str:
     end = max((end for end in SAYS if key.endswith(end)), key=len, default="")
-    return SAYS.get(end, f"A sublayer of its own: {key}.")
+    return SAYS.get(end, f"Another kind of sublayer: {key}.")
 
 
 def _read(model: nn.Module, tokens: Tensor) -> tuple[list[list[tuple[float, float]]], Tensor]:

@@ -102,9 +102,9 @@ def _masks(row: TrainingRow, stage: int, at: int) -> list[str]:
     real = np.array([word != _PADDING for word in row.source])
     n, m = len(row.source), len(row.reads)
     tables = {
-        1: ("encoder", np.tile(real, (n, 1)), row.source, row.source, None),
-        3: ("decoder, to itself", _allowed(row), row.reads, row.reads, at),
-        4: ("decoder, to the source", np.tile(real, (m, 1)), row.reads, row.source, at),
+        1: ("the encoder's self-attention", np.tile(real, (n, 1)), row.source, row.source, None),
+        3: ("the decoder's self-attention", _allowed(row), row.reads, row.reads, at),
+        4: ("cross-attention", np.tile(real, (m, 1)), row.reads, row.source, at),
     }
     if stage not in tables:
         return []
@@ -138,7 +138,7 @@ def _told(row: TrainingRow, stage: int, at: int, mean: float, count: int) -> str
         leaks = "" if predicts == _PADDING or predicts not in seen[at:] else " The answer is among the words it reads!"
         return f"{reading}; it must predict {predicts}.{leaks}"
     if stage == 4:
-        return f"{reading}, and all real source words. No arrow leads from one prediction to the next: all are made in one pass."
+        return f"{reading}, and all real source words. No prediction waits for another: all are made in one pass."
     if predicts == _PADDING:
         return f"Position {at + 1} must predict nothing: padding does not count."
     if stage == 5:
@@ -403,8 +403,8 @@ def pair_cost_playground(networks: Mapping[str, Network]) -> Live:
 
 _USES = {
     "encoder.layers.{}.attention": ("encoder", "every source word reads every other"),
-    "decoder.layers.{}.attention": ("decoder, masked", "a target word reads what is written"),
-    "decoder.layers.{}.cross_attention": ("decoder at source", "q = z Q, k = h K, v = h V"),
+    "decoder.layers.{}.attention": ("decoder, masked", "a word reads the target so far"),
+    "decoder.layers.{}.cross_attention": ("cross-attention", "q from z; k and v from h"),
 }
 
 

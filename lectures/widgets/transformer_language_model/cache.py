@@ -108,7 +108,7 @@ def _costs(steps: Sequence[_Step], prompt: int, longest: int, most: int) -> str:
         y_title=name,
         low=0,
         high=most / unit,
-        title=f"products in all: {with_it:,} with, {without:,} without",
+        title=f"products so far: {with_it:,} with, {without:,} without",
         width=460,
         height=330,
     )
