@@ -324,7 +324,9 @@ holds = holm(  # corrected for all the comparisons of the table; five seeds, so 
     }
 )
 with show.held_back() as gaps_told:
-    print(f"{'first minus second, points':30}{'50 labels':>20}{'500 labels':>20}{'5,000 labels':>20}")
+    print(
+        f"{'first minus second, points':30}{'50 labels':>20}{'500 labels':>20}{'5,000 labels':>20}"
+    )
     for name, of in differences.items():
         cells = (
             f"{gap:.1f} ({low:.1f} to {high:.1f})" + ("*" if holds[name, count] < 0.05 else " ")
