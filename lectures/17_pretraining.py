@@ -2,7 +2,7 @@
 # # Pretraining: three families
 #
 # Labelled examples are expensive, and plain text is nearly free. So train a model on text first, with a task that the text itself provides. Only then train it on your few labels. ELMo, ULMFiT and GPT
-# showed in 2018 how much this can help. BERT, GPT and T5 put it into practice in three ways, which differ in the attention mask and in the tokens to predict. How much does pretraining help, and what explains the gain?
+# showed in 2018 how much this can help. BERT, GPT and T5 put this idea into practice in three ways, which differ in the attention mask and in the tokens to predict. How much does pretraining help, and what explains the gain?
 #
 # <img src="figures/three_families.svg" width="980" alt="Three families on one sentence: the masked one reads the [MASK] sat on the mat and predicts cat, seeing both sides; the causal one predicts each next word from its past; span corruption replaces cat sat by a sentinel, its encoder sees all, and its decoder writes the missing words.">
 #
@@ -13,7 +13,7 @@
 # - write down the three pretraining objectives, and say for each what the model reads, what it predicts and which positions see which;
 # - explain BERT's 80/10/10 rule and count how many predictions a text gives;
 # - place ELMo, BERT, GPT, T5 and Llama in a family tree;
-# - test whether pretraining helps, against two other explanations of the gain;
+# - test whether pretraining helps, with a control for each of two other explanations of the gain;
 # - show that a contextual vector depends on the sense of a word, and test when each kind of model can know the sense;
 # - choose between probing, fine-tuning, LoRA and prompting, and notice when such a comparison is not fair.
 #
@@ -370,7 +370,7 @@ show.predict(
 # after some layer, depends on the sentence.
 #
 # We wrote 96<!--[[len(sentences())]]--> sentences for eight ambiguous words (*bank, play, bat, spring, match, seal, letter, star*), each in two senses. In half of them the clue comes *before* the word, in half *after* it. We compare the word's vector in each sentence with its vectors in all other sentences. Is it closer, by mean
-# cosine, to those with the same sense than to those with the other? A guess is right half of the time. A static vector cannot do better, because it is the same in all sentences.
+# cosine, to those with the same sense than to those with the other? A random guess is right half of the time. A static vector cannot do better, because it is the same in all sentences.
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 reader, wordpieces = minilm()  # sees both sides
@@ -607,7 +607,7 @@ behind, behind_half = mean_interval(
 # | Pretraining helps where labels are few. | Yes, by about 4<!--[[pretrained["500"][0]:.0f]]--> points at 500 labels. At 50 the gain is about as large, but with the masked model it may be chance (section 4). |
 # | The gain is more than the effect of additional updates. | Yes at 500 labels. **Not seen at 5,000.** At 50, five seeds cannot tell. |
 # | The gain comes from more than the embedding table. | Yes at 5,000 labels (with the usual number of steps). At 500 there is a hint. At 50, five seeds cannot tell. |
-# | For classification, masked is better than causal. | Not seen. The intervals contain 0. |
+# | For classification, masked pretraining is better than causal. | Not seen. The intervals contain 0. |
 # | Only a bidirectional model can fill gaps. | No. A causal model that tries all letters can also fill them, at 27<!--[[len(LETTERS)]]--> times the cost (section 3). |
 # | Contextual vectors tell senses apart. | Yes, but the average of the neighbours' static vectors does so nearly as well (section 5). |
 # | A causal model's vector cannot know what follows. | True. If the model reads the sentence twice, the vector of the second occurrence gives away the sense. |

@@ -588,7 +588,7 @@ widgets.memory_playground(
 # Other ideas keep full attention and shrink the cache. DeepSeek-V2 (2024) stores one short vector per token and layer (and a small rotary key), from which all heads compute their keys and values.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **What may a window leave out?** SmolLM2 was trained with full attention. We let it read through a window of $w$ tokens in every layer and measure the loss over the second half of
+# **What may a window leave out?** SmolLM2 was trained with full attention. We let it read through a window of $w$ tokens in every layer and measure the loss over the second halves of
 # five<!--[[words(len(through["full"]))]]--> passages of 256<!--[[through["n"]]]--> tokens (`python -m lectures.recipes windows`). Its loss without a window is 3.78<!--[[mean(through["full"]):.2f]]--> nats per token. Then we let every query see four more tokens.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -644,7 +644,7 @@ show.predict(
 #
 # - **The first four tokens repair most**, in each of the passages and for each window<!--[[? in_every_passage]]-->. A window of 8 with them is better than a window of 64 without them<!--[[? first[8] < loss["window"][64]]]-->.
 # - **What these tokens say hardly matters.** Those of a *different* passage do nearly as well<!--[[? all(abs(stranger[w] - first[w]) < 0.03 for w in first)]]-->. In the sentence of [lecture 13](13_self_attention.ipynb) SmolLM2's heads put more than half of their weight on the first token.
-# - In the picture, through the window, the probability of *mountain* falls from 0.53<!--[[whole:.2f]]--> to below 0.01<!--[[? shut < 0.01]]-->, and it is 0.51<!--[[one_more[0]:.2f]]--> if all tokens also see *Once*. None of the other eight<!--[[words(len(one_more) - 1)]]--> brings it above 0.01<!--[[? max(one_more[1:]) < 0.01]]-->.
+# - In the picture, through the window, the probability of *mountain* falls from 0.53<!--[[whole:.2f]]--> to below 0.01<!--[[? shut < 0.01]]-->, and it is 0.51<!--[[one_more[0]:.2f]]--> if all tokens also see *Once*. None of the other eight<!--[[words(len(one_more) - 1)]]--> tokens brings it above 0.01<!--[[? max(one_more[1:]) < 0.01]]-->.
 # - In a text that depends on words further back, the first token may repair less. In the third sentence *there* has a probability of 0.48<!--[[there:.2f]]--> without a window and 0.01<!--[[there_shut:.2f]]--> through the window. If all tokens also see *The*, it is only 0.07<!--[[there_first:.2f]]-->. All these results are from one model and short texts.
 # </details>
 #
@@ -750,7 +750,7 @@ ratio = {key: attention_of[key] / network_of[key] for key in attention_of}
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you
 #
-# Write a pattern of your own: at most 400 of the 2,304 pairs, causal, and every earlier position reached within three layers. The widget draws it next to a causal window, or next to all earlier positions, and counts its pairs.
+# Write a pattern of your own. It must be causal, score at most 400 of the 2,304 pairs, and reach every earlier position within three layers. The widget draws it next to a causal window, or next to all earlier positions, and counts its pairs.
 
 
 # %% slideshow={"slide_type": "fragment"}

@@ -7,7 +7,7 @@
 #
 # <img src="figures/fifty_one_changes.svg" width="560" alt="An encoder and a decoder as boxes; behind the name of each part the number of the 51 rows that change it.">
 #
-# *A Transformer, and how many of the 51 modifications change each part. Some change several.*
+# *A Transformer, and how many of the 51 modifications change each part. Some modifications change several parts.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **After this lecture you can**
@@ -66,7 +66,7 @@ show.predict(
     "Of the 51 modifications, how many have a lower final loss than vanilla in their table?",
     choices={"about 5": 5, "about 15": 15, "about 30": 30, "about 45": 45},
     answer=len(below),
-    why="Most improvements did not survive the move into one program with one training set-up. Five of these rows are gated feed-forward networks, and three have many more parameters.",
+    why="Most modifications did not lower the loss in one program with one training set-up. Of the rows that did, five are gated feed-forward networks, and three have many more parameters.",
     reveals=below_told,
 )
 
@@ -327,7 +327,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. Early and final, parameters and operations
 #
-# The early loss is measured after an eighth of the training. If it ranked the rows as the final loss does, you could save seven eighths of the training. Compare ranks, not values: **Spearman's rank correlation** ρ is the correlation of the two lists of ranks, 1 for the same order, 0 for unrelated ones.
+# The early loss is measured after an eighth of the training. If it ranked the rows as the final loss does, you could save seven eighths of the training. Compare ranks, not values: **Spearman's rank correlation** ρ is the correlation of the two lists of ranks. It is 1 if both orders are the same, and about 0 if they are unrelated.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 kept = rank_correlation([(of["early"], of["final"]) for of in THEIRS.values()])
@@ -343,7 +343,7 @@ display(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Better at equal what?** A row can be better only because it has more parameters, needs more operations or takes more time. So say which of them is equal, because the claims differ:
+# **Better at equal what?** A row may be better simply because it has more parameters, needs more operations or takes more time. So say which of these you hold equal. Each choice makes a different claim:
 #
 # - *equal parameters*: what you must store and send;
 # - *equal operations*: what the arithmetic costs;
@@ -535,7 +535,7 @@ widgets.forest_playground(columns, "final loss, ours")
 # - **Does the size of a difference transfer?** Their losses are nearly ten times ours, so compare in percent of vanilla's loss. Over the nine rows, the rank correlation between the differences in the paper and ours is 0.80<!--[[same_order["rho"]:.2f]]--> (95 % interval 0.27<!--[[same_order["low"]:.2f]]--> to 0.98<!--[[same_order["high"]:.2f]]-->).
 # - Look at single rows. ELU is behind by 5<!--[[in_percent("ELU")[0]:.0f]]--> % in the paper and here<!--[[? round(in_percent("ELU")[1]) == 5]]-->. Synthesizer (random), whose attention never sees the words, is behind by 9<!--[[in_percent("Synthesizer (random)")[0]:.0f]]--> % in the paper and by 1<!--[[in_percent("Synthesizer (random)")[1]:.0f]]--> % here. In our model only self-attention is replaced, not cross-attention. We have not tested whether that is why it loses so little.
 # - A mean hides its parts. Synthesizer (random) loses 0.015<!--[[fmean(lost_on_sounds):.3f]]--> nats on sounds, in every seed<!--[[? min(lost_on_sounds) > 0]]-->; the other tasks make up for most of it. Dynamic convolution pronounces as well as vanilla, but loses 0.020<!--[[by_task["Dynamic convolution"]["spelling"] - by_task[VANILLA]["spelling"]:.3f]]--> nats in spelling. We chose these two rows after seeing all tasks, so they are hypotheses for new runs.
-# - Pairing helps if a seed moves all rows alike. On the dev words it gains nothing. The deviation left after pairing is no smaller than that between the seeds of a row<!--[[? layout.sd >= unpaired]]-->.
+# - Pairing helps if a seed shifts the losses of all rows alike. On the dev words it gains nothing. The deviation left after pairing is no smaller than that between the seeds of a row<!--[[? layout.sd >= unpaired]]-->.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -586,7 +586,7 @@ show.predict(
 # - After 600 steps dynamic convolution leads by 27<!--[[-100 * fmean(turning[600]) / early_loss:.0f]]--> % of vanilla's loss, after 1,800 by 4<!--[[-100 * fmean(turning[1800]) / fmean(base[1800]):.0f]]--> %, and after 5,400 it is 3<!--[[100 * fmean(turning[5400]) / late_loss:.0f]]--> % behind, each time in every seed<!--[[? max(turning[600] + turning[1800]) < 0 < min(turning[5400])]]-->. So even a large difference in every seed may show only that one row learns faster.
 # - GeGLU's lead shrinks from 16<!--[[-100 * fmean(gaps["GeGLU"][600]) / early_loss:.0f]]--> % to 4<!--[[-100 * fmean(gaps["GeGLU"][5400]) / late_loss:.0f]]--> %, but in every seed it stays a lead<!--[[? all(max(of) < 0 for of in gaps["GeGLU"].values())]]-->.
 # - We have not tested *why* dynamic convolution learns sooner. The answers follow their sources from left to right, so a window around the current position may be a good start.
-# - Noise also falls with the steps. The deviation between vanilla's seeds is 0.034<!--[[stdev(base[600]):.3f]]--> nats after 600 steps and 0.002<!--[[stdev(base[5400]):.3f]]--> after 5,400. But GeGLU's lead falls as much, from 4.3<!--[[-fmean(gaps["GeGLU"][600]) / left_after[600]:.1f]]--> to 2.9<!--[[-fmean(gaps["GeGLU"][5400]) / left_after[5400]:.1f]]--> times the deviation left after pairing. So longer runs do not make this lead easier to see. They show whether it lasts.
+# - Noise also falls with the steps. The deviation between vanilla's seeds is 0.034<!--[[stdev(base[600]):.3f]]--> nats after 600 steps and 0.002<!--[[stdev(base[5400]):.3f]]--> after 5,400. But GeGLU's lead shrinks faster, from 4.3<!--[[-fmean(gaps["GeGLU"][600]) / left_after[600]:.1f]]--> to 2.9<!--[[-fmean(gaps["GeGLU"][5400]) / left_after[5400]:.1f]]--> times the deviation left after pairing. So longer runs do not make this lead easier to see. They show whether it lasts.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}

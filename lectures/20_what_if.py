@@ -205,7 +205,7 @@ show.predict(
 #
 # $$\lVert \mathrm{res}(X_L) \rVert \le \Big( \frac{4 \beta H}{\sqrt{d_{\mathrm{head}}}} \Big)^{(3^L - 1)/2} \lVert \mathrm{res}(X) \rVert^{3^L}, \qquad \lVert W_{QK} \rVert_1 \lVert W_{VO} \rVert_{1,\infty} \le \beta \text{ in all heads.}$$
 #
-# The exponent triples with every layer, so the bound falls *doubly exponentially*. **Why three?** Write $X = \mathbf 1 \bar x^{\top} + R$, a common part and a residual. The scores $X W_{QK} X^{\top}$ have four summands. A summand that is the same for all keys cancels in the softmax, and one that is the same for all
+# The exponent triples with every layer, so the bound falls *doubly exponentially*. **Why three?** Write $X = \mathbf 1 \bar x^{\top} + R$, the sum of a common part and a residual. The scores $X W_{QK} X^{\top}$ have four summands. A summand that is the same for all keys cancels in the softmax, and one that is the same for all
 # queries gives every row the same weights. Only $R\, W_{QK} R^{\top}$ makes the rows of weights differ from each other, by an amount of the order of $R^2$. The vectors that these weights average differ by $R$. So after the layer the differences are of the order of $R^3$, and the next layer cubes them again.
 #
 # But look at the base of the power. The bound says something only if the base is below 1 (for a residual of 1), and that needs **small weights**.
@@ -477,7 +477,7 @@ for (name, mask), of in sorted(by_mask.items()):
 # **Without their skips both trained models collapse as well, and a causal mask slows the collapse.** But the mask does not explain why SmolLM2's collapse is only exponential, because without the mask the decline does not steepen either.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *7 minutes. Ask for the shape of the line before you show it: straight or bent? What goes wrong: "rank 1" is taken literally. At $10^{-6}$ the matrix still has full rank; the differences are only too small for a float to be of use.*
+# *7 minutes. Ask for the shape of the line before you show it: straight or bent? What goes wrong: "rank 1" is taken literally. At $10^{-6}$ the matrix still has full rank; the differences are only too small to be of use in floating-point arithmetic.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Without attention
@@ -610,7 +610,7 @@ show.predict(
 # |---|---|---|---|---|---|---|
 # | GLUE, mean | 83.3 | 80.6 | 77.0 | 76.7 | 56.6 | 49.3 |
 #
-# - **MLP-Mixer** has 87.94 % on ImageNet if it is pretrained on 300 million further images; the Vision Transformer has 88.55 %.
+# - **MLP-Mixer** reaches 87.94 % on ImageNet if it is pretrained on 300 million further images; the Vision Transformer has 88.55 %.
 # - Trained on ImageNet alone, a Mixer of size B/16 has 76.44 % and the Vision Transformer 79.67 %. The authors say that it overfits more.
 # - Neither can be a language model as it is, because both mix all positions, the future included. MLP-Mixer's weights belong to positions, so its texts cannot be longer than in training. FNet has no weights and works at any length.
 # </details>
@@ -625,7 +625,7 @@ show.predict(
 #
 # $$s^{k} \, (s f)^{n-k} \, f^{k} ,$$
 #
-# where $n$ is the number of s, and also of f. $k$ of the s come first, and $k$ of the f come last.
+# where $n$ is the number of s and also the number of f, $k$ of the s come first, and $k$ of the f come last.
 
 # %% slideshow={"slide_type": "fragment"}
 from nlmcore.variants.sandwich import order
@@ -935,7 +935,7 @@ show.predict(
 # - **After 400 steps**, with the rate chosen again, DeepNorm has learned as well (2.95<!--[[at_400["DeepNorm"].mean():.2f]]-->). Plain post-norm still has the loss of letter frequencies, 3.34<!--[[at_400["post-norm"].mean():.2f]]-->, and this at each of its four<!--[[words(len(deep["longer"]["post-norm"]["tried"]))]]--> rates<!--[[? min(deep["longer"]["post-norm"]["tried"].values()) > 3.33]]-->.
 # - DeepNorm's best rate is then 0.001<!--[[deep["longer"]["DeepNorm"]["rate"]]]-->. At 0.004 its two seeds did not start to learn<!--[[? deep["longer"]["DeepNorm"]["tried"]["0.004"] > 3.33]]-->, although after 100 steps the best rate was 0.064<!--[[deep["runs"]["100"]["DeepNorm"]["rate"]]]-->. So a rate chosen after a short training can be the wrong one for a longer one.
 # - Pre-norm has 2.56<!--[[at_400["pre-norm"].mean():.2f]]--> after 400 steps. None of these runs beats a table of character pairs<!--[[? min(float(of.min()) for of in at_400.values()) > deep["floors"]["pairs of characters"]]]-->, and with the context of another text the loss rises by at most 0.13<!--[[max(max(of["another context"]) for of in deep["longer"].values()):.2f]]--> nats. So they show which rule can *start* to learn, not which one ends with a lower loss.
-# - **One step.** At 100 layers DeepNorm moves the logits by 11<!--[[steps["DeepNorm"]["100"]:.0f]]-->, post-norm by 66<!--[[steps["post-norm"]["100"]:.0f]]-->. But DeepNorm's move also grows with the depth, from 0.8<!--[[steps["DeepNorm"]["3"]:.1f]]--> at 3 layers. We measure a plain gradient step of all parameters, embeddings included; the paper's bound does not cover this number.
+# - **One step.** At 100 layers DeepNorm moves the logits by 11<!--[[steps["DeepNorm"]["100"]:.0f]]-->, post-norm by 66<!--[[steps["post-norm"]["100"]:.0f]]-->. But DeepNorm's move also grows with the depth, from 0.8<!--[[steps["DeepNorm"]["3"]:.1f]]--> at 3 layers. We measure a plain gradient step of all parameters, embeddings included; the paper's bound does not cover this value.
 # - The paper trains 1,000 layers. On 7,482 translation directions its model with 200 layers beats a model with 48 layers and nearly four times the parameters<!--[[? 3.5 < 12 / 3.2 < 4]]--> by 5 BLEU.
 # </details>
 #
