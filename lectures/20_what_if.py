@@ -1046,7 +1046,7 @@ show.predict(
 # | the norm's position | | at 100 layers pre-norm started to learn; post-norm did so only as DeepNorm with a low learning rate | 7 |
 # | different weights in each layer | | after 1,600 steps, sharing one block gives a higher loss, even at equal parameters | 8 |
 #
-# **In these tests the skips hold the stack up.** Without them the tokens became alike in every stack that we tried, random or trained. In SmolLM2 the networks help to keep tokens apart. Whether a hundred layers started to learn depended on the norm's position, on DeepNorm's factors and on the learning rate.
+# **In these tests the skips hold the stack up.** Without them the tokens became alike in every stack that we tried, random or trained. In SmolLM2, on one text, the networks helped to keep the tokens apart. Whether a hundred layers started to learn depended on the norm's position, on DeepNorm's factors and on the learning rate.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *3 minutes. Cover the third column and let the room fill it in. What goes wrong: students take one size and one text for a law.*
