@@ -1,19 +1,19 @@
 # %% [markdown] slideshow={"slide_type": "slide"}
 # # Pretraining: three families
 #
-# Labelled examples are expensive, and plain text is nearly free. So train a model on text first, with a task that the text itself provides, and only then on your few labels. ELMo, ULMFiT and GPT
-# showed in 2018 how much this can help. BERT, GPT and T5 put it into practice in three ways, which differ in the attention mask and in the tokens to predict. How much does pretraining help, and what exactly helps?
+# Labelled examples are expensive, and plain text is nearly free. So train a model on text first, with a task that the text itself provides. Only then train it on your few labels. ELMo, ULMFiT and GPT
+# showed in 2018 how much this can help. BERT, GPT and T5 put this idea into practice in three ways, which differ in the attention mask and in the tokens to predict. How much does pretraining help, and what explains the gain?
 #
 # <img src="figures/three_families.svg" width="980" alt="Three families on one sentence: the masked one reads the [MASK] sat on the mat and predicts cat, seeing both sides; the causal one predicts each next word from its past; span corruption replaces cat sat by a sentinel, its encoder sees all, and its decoder writes the missing words.">
 #
-# *Blue: the query of this row may attend to the key of this column.*
+# *Blue: the query in this row may attend to the key in this column.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **After this lecture you can**
-# - write the three pretraining objectives, and say for each what the model reads, what it predicts and which positions see which;
+# - write down the three pretraining objectives, and say for each what the model reads, what it predicts and which positions see which;
 # - explain BERT's 80/10/10 rule and count how many predictions a text gives;
 # - place ELMo, BERT, GPT, T5 and Llama in a family tree;
-# - test whether pretraining helps, against two other explanations of the gain;
+# - test whether pretraining helps, with a control for each of two other explanations of the gain;
 # - show that a contextual vector depends on the sense of a word, and test when each kind of model can know the sense;
 # - choose between probing, fine-tuning, LoRA and prompting, and notice when such a comparison is not fair.
 #
@@ -55,17 +55,17 @@ torch.set_num_threads(1)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1. One stack, three objectives
 #
-# **Pretraining** means training a model on unlabelled text, before the task that you want and separately from it. The text provides the labels, in one of three ways:
+# **Pretraining** means training a model on unlabelled text, before you train it on the task that you care about. The text provides the labels, in one of three ways:
 #
 # - **Causal**: predict each token from the previous ones, with a causal mask. Training maximises $\sum_t \ln P(w_t \mid w_1 \dots w_{t-1})$. All our language models so far were trained in this way.
-# - **Masked**: hide some tokens and predict those from both sides, without a mask on attention. Training maximises $\sum_{t \in M} \ln P(w_t \mid \tilde w)$. Such a model is a **masked language model**. $M$ is the set of
-#   positions to guess, and $\tilde w$ is the text that the model reads.
-# - **Span corruption**: replace whole spans by special tokens called **sentinels**. A bidirectional encoder reads the rest, and a causal decoder writes each sentinel and its span.
+# - **Masked**: hide some tokens and predict them from the tokens on both sides, without an attention mask. Training maximises $\sum_{t \in M} \ln P(w_t \mid \tilde w)$, where $M$ is the set of
+#   positions to guess and $\tilde w$ is the text that the model reads. Such a model is a **masked language model**.
+# - **Span corruption**: replace whole spans by special tokens called **sentinels**. A bidirectional encoder reads the rest, and a causal decoder writes each sentinel, followed by the span that it replaces.
 #
 # BERT (Devlin et al. 2019) guesses 15 % of the tokens. At inference no text contains `[MASK]`, so the model must not rely on it. Of the tokens to guess, 80 % are replaced by `[MASK]`, 10 % by a random token,
 # and 10 % are unchanged.
 #
-# A **diffusion language model** (Nie et al. 2025) is trained with every fraction of hidden tokens, up to all of them. So it can also write: it starts from masks only, and fills them in over several steps.
+# A **diffusion language model** (Nie et al. 2025) is a masked language model that is trained with every fraction of hidden tokens, up to all of them. So it can also write a text: it starts from masks only and fills them in over several steps.
 
 # %% slideshow={"slide_type": "fragment"}
 text = torch.randint(100, (1, 100_000), generator=torch.Generator().manual_seed(0))
@@ -109,8 +109,8 @@ widgets.family_playground(
 #
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - The loss asks for the original word. The model cannot know which words were replaced, so it must check them all. The 10 % that stay unchanged should keep the vector at each position close to the word that is read there. (Both reasons are from Devlin et al. 2019, appendix A.1. In their appendix C.2 other shares hardly change most results.)
-# - Switch between *causal* and *prefix*. The targets in the second half stay the same, but the first half now sees both sides and carries no loss.
+# - The loss asks for the original word. The model cannot know which words were replaced, so it must check them all. The 10 % that stay unchanged should keep the vector at each position close to the word that is read there. (Both reasons are from Devlin et al. 2019, appendix A.1. In their appendix C.2, shares other than 80, 10 and 10 % hardly change most results.)
+# - Switch between *causal* and *prefix*. The targets in the second half stay the same, but in the first half each position now sees both sides and carries no loss.
 # - In *spans* the decoder's input begins with `<bos>`, and each sentinel tells it which gap comes next. The target is short, so the decoder has few positions to compute.
 # - Raise the guessed share to 60 %. There is more to predict, and less to predict it from.
 # </details>
@@ -124,34 +124,34 @@ widgets.family_playground(
 #
 # <img src="figures/family_tree.svg" width="1000" alt="A family tree by year. Before the Transformer, pretrained LSTMs: Dai and Le (2015), ELMo and ULMFiT (2018). From the Transformer of 2017 come three branches: encoders trained with masks, BERT (2018), RoBERTa (2019) and MiniLM (2020); encoder–decoders trained with spans, T5 and BART (2019) and Narang's 52 models (2021); decoders trained causally, GPT-1 (2018), GPT-2 (2019), GPT-3 (2020), GPT-4 and Llama (2023) and SmolLM2 (2024).">
 #
-# *Models by year: first pretrained LSTMs, then three branches of the Transformer. Each branch keeps a part of the model of 2017.*
+# *Models by year: first pretrained LSTMs, then three branches of the Transformer. Each branch keeps one part of the 2017 model, or both.*
 #
 # Two questions tell the branches apart. What is hidden, and who sees whom?
 #
 # | branch | part of the 2017 model | hidden | who sees whom | typical use |
 # |---|---|---|---|---|
 # | encoder | the encoder | some tokens | all see all | classify, compare, search |
-# | decoder | the decoder without cross-attention | the next token | each sees its past | write; with prompts, every task |
+# | decoder | the decoder without cross-attention | the next token | each sees its past | write; with a prompt, other tasks too |
 # | both | both | spans | the encoder sees all, the decoder its past | translate, summarise |
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# A pretrained model is used in three ways. **Fine-tuning** trains all its weights further on labelled examples. **Probing** freezes them and trains a linear map of the states. **Prompting** changes no weight. It writes the task into the text that a
+# A pretrained model can be used in three ways. **Fine-tuning** trains all its weights further on labelled examples. **Probing** freezes the weights and trains only a linear map of the model's states. **Prompting** does not change any weights. You write the task into the text that a
 # language model continues.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # - **Before Transformers.** Dai & Le (2015) trained an LSTM on text and started a classifier from its weights. ULMFiT (Howard & Ruder 2018) fine-tuned a whole pretrained LSTM. ELMo (Peters et al. 2018) kept two LSTM language models fixed, one
-#   per direction, and gave their states to another model instead of word vectors.
-# - **GPT-1** (Radford et al. 2018) is a causal Transformer that is fine-tuned, and **GPT-2** (2019) is prompted. **GPT-3** (Brown et al. 2020) has 175 billion parameters and was trained on 300 billion tokens; it learns tasks from examples in its prompt. For **GPT-4** (2023) OpenAI published
+#   per direction, and gave their states to another model as its input.
+# - **GPT-1** (Radford et al. 2018) is a causal Transformer that was fine-tuned, and **GPT-2** (2019) was prompted. **GPT-3** (Brown et al. 2020) has 175 billion parameters and was trained on 300 billion tokens; it learns tasks from examples in its prompt. For **GPT-4** (2023) OpenAI published
 #   neither size nor data, so outsiders cannot say why it does better than GPT-3.
-# - **BERT** (Devlin et al. 2019) is fine-tuned. Its pretraining also had a second task, which we leave out (did this sentence follow that one?). **ELECTRA** (Clark et al. 2020) hides nothing. A small model replaces some tokens, and the encoder says of *every*
-#   token whether it was replaced, so all positions are trained and not just 15 %.
-# - **T5** (Raffel et al. 2020) turns each task into text. (**BART**, Lewis et al. 2020, also corrupts the source, but its decoder writes the whole text.) Narang et al. (2021), the study of [lecture 19](19_do_modifications_transfer.ipynb), start from T5's model with 223 million parameters in 12 + 12 layers.
-# - **Llama** (Touvron et al. 2023) and **SmolLM2** are causal models with RMSNorm, SwiGLU and rotary positions ([lecture 14](14_positions.ipynb)). Our copy of SmolLM2 was also tuned to follow instructions ([lecture 13](13_self_attention.ipynb)).
+# - **BERT** (Devlin et al. 2019) is fine-tuned. Its pretraining also had a second task, which we leave out: did this sentence follow that one? **ELECTRA** (Clark et al. 2020) hides nothing. A small model replaces some tokens, and the encoder predicts for *every*
+#   token whether it was replaced. So all positions contribute to the loss, and not just 15 %.
+# - **T5** (Raffel et al. 2020) turns each task into a source text and a target text. (**BART**, Lewis et al. 2020, also corrupts the source, but its decoder writes the whole text.) Narang et al. (2021), the study of [lecture 19](19_do_modifications_transfer.ipynb), start from T5's model with 223 million parameters in 12 + 12 layers.
+# - **Llama** (Touvron et al. 2023) and **SmolLM2** are causal models with RMSNorm, SwiGLU and rotary positions ([lecture 14](14_positions.ipynb)). Our copy of SmolLM2 was also fine-tuned to follow instructions ([lecture 13](13_self_attention.ipynb)).
 #
 # **Leaderboards** such as GLUE (2018) and SuperGLUE (2019) rank such models by their mean score over many tasks. Entries usually come without a spread over seeds, so a small gap in such a table may be chance ([lecture 19](19_do_modifications_transfer.ipynb)).
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Our encoder was trained with two more objectives.** MiniLM (Wang et al. 2020) was *distilled*: it was trained to imitate the attention of a larger encoder. Then the Sentence-Transformers project trained it with a **contrastive objective** on pairs of sentences $(a_i, b_i)$ that belong together,
+# **MiniLM, our encoder, was trained with two more objectives.** First MiniLM (Wang et al. 2020) was *distilled*, that is, trained to imitate the attention of a larger encoder. Then the Sentence-Transformers project trained it with a **contrastive objective** on pairs of sentences $(a_i, b_i)$ that belong together,
 # such as a question and its answer:
 #
 # $$-\ln \frac{\exp(\cos(a_i, b_i) / \tau)}{\sum_j \exp(\cos(a_i, b_j) / \tau)} .$$
@@ -164,7 +164,7 @@ widgets.family_playground(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. Two small models, pretrained
 #
-# A laptop can pretrain a small model in minutes if its texts are short. Our "texts" are the spellings of English words, letter by letter. Both models have two layers of width 64. They differ in the objective and in one box of the picture ([lecture 15](15_transformer_language_model.ipynb)): blue attention sees all positions, orange attention only the past.
+# A laptop can pretrain a small model in minutes if its texts are short. Our "texts" are the spellings of English words, letter by letter. Both models have two layers of width 64. They differ in the objective and in one box of the picture, which you know from [lecture 15](15_transformer_language_model.ipynb). Blue attention sees all positions, and orange attention sees only the past.
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 models = {}
@@ -190,11 +190,11 @@ HTML(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# We have no span model. In our code, as in T5's, the last span always ends the text. If 15 % of a word are masked, that is the only span, so a model would learn to write only the ends of words. Span corruption needs texts that are longer than
+# We trained no model with span corruption. In our code, as in T5's, the last span always ends where the text ends. In a single word 15 % of the letters make only one span. So a model would learn to write only the ends of words. Span corruption needs texts that are longer than
 # a few spans.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **A hidden letter.** The masked model fills it in from both sides. The causal model knows only what is to its left. But a language model can also try each of the 27 characters in the gap, and compare the probability $P$ of the *whole* words.
+# **A hidden letter.** The masked model fills it in from the letters on both sides. The causal model predicts it from the letters on its left only. But a causal model can also try each of the 27 characters in the gap and compare the probabilities $P$ of the *whole* words.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 fill = fillers(models, letters, LETTERS)
@@ -223,7 +223,7 @@ show.predict(
 # - The losses of the two models cannot be compared, because each has its own task.
 # </details>
 #
-# **“BERT sees both sides, GPT cannot” holds for *one pass*.** A model that gives the probability of whole words can fill any gap, at the price of one pass per candidate.
+# **“BERT can use both sides and GPT cannot” is true only of *one forward pass*.** A model that gives the probability of whole words can fill any gap, at the cost of one pass per candidate.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Let the room choose words, names included. Ask who could fill in two adjacent letters (the masked model guesses each by itself, and only a model that writes chooses the second letter after the first). What goes wrong: they
@@ -232,15 +232,15 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Pretrain small, then transfer
 #
-# Does pretraining help? Our task is to say whether the **first** syllable of a word is stressed (*WAter*) or a later one (*aBOUT*). The spelling does not show the stress; the labels come from a pronouncing dictionary that pretraining never saw. Pretraining reads
+# Does pretraining help? Our task is to say whether the **first** syllable of a word is stressed (*WAter*) or a later one (*aBOUT*). The spelling does not show the stress; the labels come from a pronouncing dictionary that pretraining never saw. In pretraining the model reads
 # 94,522<!--[[transfer["unlabelled"]:,]]--> spellings. Then all weights are fine-tuned on labelled words. Using on one task what was learned on another is called **transfer**.
 #
 # A gain could have two other explanations, and each gets a control:
 #
-# - *more updates*: perhaps a pretrained model is better only because it has taken more steps. So we also train for that many more steps on the labels, without and with pretraining;
+# - *more updates*: perhaps a pretrained model is better only because it has taken more steps. So we also train for that many more steps on the labels, both with and without pretraining;
 # - *embeddings only*: perhaps only the table of letter vectors helps. So we keep the table and reset the layers.
 #
-# Every row has five seeds, each with its own initial weights and labelled words. Differences are taken seed by seed. Chance is 50 % (`python -m lectures.recipes pretraining`).
+# Each kind of model is trained with five seeds, each with its own initial weights and labelled words. We subtract the results of two kinds of model seed by seed. Chance is 50 % (`python -m lectures.recipes pretraining`).
 
 # %% slideshow={"slide_type": "fragment"}
 transfer = stored("pretraining")
@@ -324,7 +324,9 @@ holds = holm(  # corrected for all the comparisons of the table; five seeds, so 
     }
 )
 with show.held_back() as gaps_told:
-    print(f"{'points between':30}{'50 labels':>20}{'500 labels':>20}{'5,000 labels':>20}")
+    print(
+        f"{'first minus second, points':30}{'50 labels':>20}{'500 labels':>20}{'5,000 labels':>20}"
+    )
     for name, of in differences.items():
         cells = (
             f"{gap:.1f} ({low:.1f} to {high:.1f})" + ("*" if holds[name, count] < 0.05 else " ")
@@ -339,7 +341,7 @@ show.predict(
     "Control 2, embeddings only. We keep the pretrained letter vectors and reset both layers. How much of the gain at 500 labels is left?",
     choices={"hardly any": 10, "about half": 50, "nearly all": 95},
     answer=kept,
-    why="On average most of the gain comes from the layers, not from the table. The last table below gives the intervals.",
+    why="On average most of the gain comes from the layers, not from the letter vectors. The last table below gives the intervals.",
     reveals=[table_told, widgets.transfer_explorer(transfer), gaps_told],
 )
 
@@ -348,14 +350,14 @@ show.predict(
 #
 # - The table has 18<!--[[len(holds)]]--> comparisons, so even if nothing helped, about one 95 % interval would exclude 0. We say that a difference *holds* if it survives the correction for all of them (Holm's method, [lecture 19](19_do_modifications_transfer.ipynb)).
 # - **With 500 labels pretraining helps**, by 3.7<!--[[pretrained["500"][0]:.1f]]--> points. More updates do not explain all of it. With the same updates on both sides, 3.0<!--[[both_over_longer["500"][0]:.1f]]--> points are left, and both differences hold<!--[[? holds["masked, without pretraining", "500"] < 0.05 and holds["the same, both more updates", "500"] < 0.05]]-->.
-# - **Do the layers help, and not just the table?** With 5,000 labels the layers do. The model with all pretrained weights is 3.6<!--[[over_table["5000"][0]:.1f]]--> points ahead of the model that keeps only the table, and this holds<!--[[? holds["masked, embeddings only", "5000"] < 0.05]]-->. With 500 labels the lead of 3.1<!--[[over_table["500"][0]:.1f]]--> points is a hint. Its interval excludes 0, but the difference does not hold<!--[[? over_table["500"][1] > 0 and holds["masked, embeddings only", "500"] > 0.05]]-->.
+# - **Do the layers help, and not just the letter vectors?** With 5,000 labels the layers do. The model with all pretrained weights is 3.6<!--[[over_table["5000"][0]:.1f]]--> points ahead of the model that keeps only the letter vectors, and this difference holds<!--[[? holds["masked, embeddings only", "5000"] < 0.05]]-->. With 500 labels the lead of 3.1<!--[[over_table["500"][0]:.1f]]--> points is a hint. Its interval excludes 0, but the difference does not hold<!--[[? over_table["500"][1] > 0 and holds["masked, embeddings only", "500"] > 0.05]]-->.
 # - **With 5,000 labels and enough steps pretraining brings nothing that we can measure.** The usual 240<!--[[usual]]--> steps were too few there. More steps bring 6.2<!--[[more_updates["5000"][0]:.1f]]--> points without any pretraining. With the same updates on both sides 0.6<!--[[both_over_longer["5000"][0]:.1f]]--> points are left, and the interval contains 0<!--[[? both_over_longer["5000"][1] < 0 < both_over_longer["5000"][2]]]-->.
 # - **With 50 labels** the masked model gains 4.2<!--[[pretrained["50"][0]:.1f]]--> points and the causal one 4.5<!--[[causal_too["50"][0]:.1f]]-->; only the latter holds<!--[[? holds["masked, without pretraining", "50"] > 0.05 > holds["causal, without pretraining", "50"]]]-->. Five seeds cannot say what helps there.
 # - **Masked or causal?** Every interval contains 0<!--[[? all(low < 0 < high for _, low, high in over_causal.values())]]-->. These seeds cannot tell the objectives apart.
-# - More steps on 500 labels harm the pretrained model. Its accuracy falls from 73.0<!--[[mean(rows["masked"]["500"]):.1f]]--> to 71.5<!--[[mean(rows[both]["500"]):.1f]]--> % on average, and it falls with every seed<!--[[? all(a > b for a, b in zip(rows["masked"]["500"], rows[both]["500"]))]]-->. A control that stops at its best step would be stronger than ours.
+# - More steps on 500 labels harm the pretrained model here. Its accuracy falls from 73.0<!--[[mean(rows["masked"]["500"]):.1f]]--> to 71.5<!--[[mean(rows[both]["500"]):.1f]]--> % on average, and it falls with every seed<!--[[? all(a > b for a, b in zip(rows["masked"]["500"], rows[both]["500"]))]]-->. A control that stops at its best step would be stronger than ours.
 # </details>
 #
-# **Pretraining helps with 500 labels. With 5,000, a longer training without it comes within 1.5<!--[[both_over_longer["5000"][2]:.1f]]--> points.** This is one task, with words instead of texts, a hundred thousand parameters and one learning rate for all rows. The papers' models and texts are far larger.
+# **Pretraining helps with 500 labels. With 5,000, longer training without it is at most 1.5<!--[[both_over_longer["5000"][2]:.1f]]--> points behind, by the 95 % interval.** This is one task, with words instead of texts, a hundred thousand parameters and one learning rate for all rows. The papers' models and texts are far larger.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *12 minutes. Before the first prediction let the room read five words aloud and find the rule (there is none that they can state; *-tion* and *-ic* come close). Ask for further explanations: better initial scale, other
@@ -368,7 +370,7 @@ show.predict(
 # after some layer, depends on the sentence.
 #
 # We wrote 96<!--[[len(sentences())]]--> sentences for eight ambiguous words (*bank, play, bat, spring, match, seal, letter, star*), each in two senses. In half of them the clue comes *before* the word, in half *after* it. We compare the word's vector in each sentence with its vectors in all other sentences. Is it closer, by mean
-# cosine, to those with the same sense than to those with the other? A guess is right half of the time. A static vector cannot do better, because it is the same in all sentences.
+# cosine, to those with the same sense than to those with the other? A random guess is right half of the time. A static vector cannot do better, because it is the same in all sentences.
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 reader, wordpieces = minilm()  # sees both sides
@@ -435,7 +437,7 @@ with show.held_back() as cut_told:
     of = neighbours["clue after"]
     print(f"the other words' static vectors: {100 * of['share']:.0f} %")
 show.predict(
-    "MiniLM sees both sides. We cut the same sentences off after the word (*The bank*). How often is its vector closer to the right sense now?",
+    "MiniLM sees both sides. We cut off the same sentences after the word (*The bank*). How often is the word's vector closer to the right sense now?",
     choices={"about half": 55, "about 75 %": 75, "nearly all": 97},
     answer=by_layer["MiniLM", "cut, clue after"][-1],
     why="Without the rest of the sentence MiniLM does hardly better than a guess, like SmolLM2.",
@@ -451,16 +453,16 @@ show.predict(
 # | MiniLM, cut off after the word | 92<!--[[by_layer["MiniLM", "cut, clue before"][-1]:.0f]]--> | 58<!--[[by_layer["MiniLM", "cut, clue after"][-1]:.0f]]--> |
 # | SmolLM2, layer 15<!--[[middle + 1]]--> | 96<!--[[by_layer["SmolLM2", "whole, clue before"][middle]:.0f]]--> | 50<!--[[by_layer["SmolLM2", "whole, clue after"][middle]:.0f]]--> |
 # | SmolLM2 reads the sentence twice | 98<!--[[by_layer["SmolLM2", "twice, clue before"][middle]:.0f]]--> | 94<!--[[by_layer["SmolLM2", "twice, clue after"][middle]:.0f]]--> |
-# | the other words' static vectors, averaged | 94<!--[[100 * neighbours["clue before"]["share"]:.0f]]--> | 92<!--[[100 * neighbours["clue after"]["share"]:.0f]]--> |
+# | average of the other words' static vectors | 94<!--[[100 * neighbours["clue before"]["share"]:.0f]]--> | 92<!--[[100 * neighbours["clue after"]["share"]:.0f]]--> |
 #
-# - If the clue comes later, SmolLM2 at the word and MiniLM after the cut lack the same thing, the rest of the sentence.
+# - If the clue comes later, both SmolLM2 (at the word) and MiniLM (after the cut) lack the rest of the sentence.
 # - If SmolLM2 reads the sentence *twice*, the vector of the second *bank* gives away the sense.
 # - **A simpler explanation.** Forget the layers and average the *static* vectors of the other words. MiniLM is right in only one<!--[[words(more_than_neighbours[0])]]--> sentence more than this average if the clue comes first, and in three<!--[[words(more_than_neighbours[1])]]--> more if it comes later. Such small differences may be chance<!--[[? 2 * 0.5 ** max(more_than_neighbours) > 0.05]]-->.
 # - In SmolLM2's first layer the accuracy is near chance even if the clue comes first (52<!--[[by_layer["SmolLM2", "whole, clue before"][0]:.0f]]--> %); after layer 5 it is 90<!--[[by_layer["SmolLM2", "whole, clue before"][4]:.0f]]--> %.
-# - Cosines are large, as Ethayarajh (2019) found for ELMo, BERT and GPT-2. In MiniLM's last layer they are 0.86<!--[[senses["cosines"]["MiniLM"][-1][0]:.2f]]--> within a sense and 0.77<!--[[senses["cosines"]["MiniLM"][-1][1]:.2f]]--> between senses. So we subtract the mean of a word's vectors before we compare them.
+# - Cosines between contextual vectors are large, as Ethayarajh (2019) found for ELMo, BERT and GPT-2. In MiniLM's last layer they are 0.86<!--[[senses["cosines"]["MiniLM"][-1][0]:.2f]]--> within a sense and 0.77<!--[[senses["cosines"]["MiniLM"][-1][1]:.2f]]--> between senses. So we subtract the mean of a word's vectors before we compare them.
 # </details>
 #
-# **In these two models a word's vector gives away its sense if the model has read the clue, and hardly otherwise.** We do not show that this takes more than a mixture of the neighbours' vectors.
+# **In these two models a word's vector gives away its sense if the model has read the clue, and hardly otherwise.** We do not show that this needs more than an average of the neighbours' static vectors.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *12 minutes. Ask for a sentence in which even people need the end ("The old man the boats"). Let the layer slider play and stop where two blocks appear. What goes wrong: students conclude that causal models do not know
@@ -472,11 +474,13 @@ show.predict(
 # | way | what is trained | formula |
 # |---|---|---|
 # | **probing** | a linear map of frozen states | $\mathrm{softmax}(\bar h V + b)$ |
-# | **fine-tuning** | everything | the same, and every weight of the model |
+# | **fine-tuning** | every weight of the model, and the linear map | the same |
 # | **LoRA** | two thin matrices per weight matrix | $W' = W + \frac{\alpha}{r} B A$ |
 # | **prompting** | nothing | $P(\text{“ question”} \mid \text{examples, sentence})$ |
 #
-# **LoRA** (Hu et al. 2021) assumes that fine-tuning changes a weight matrix by a matrix of low rank. It freezes $W$ and learns this change as a product $BA$, where $A$ has $r$ rows and $B$ has $r$ columns. Together they form an **adapter**. At the start $B = 0$, so nothing changes.
+# In probing, $\bar h$ is the mean of the model's states, and $V$ and $b$ are the weights of the linear map.
+#
+# **LoRA** (Hu et al. 2021) assumes that fine-tuning changes a weight matrix by a matrix of low rank. It freezes $W$ and learns this change as a product $BA$, where $A$ has $r$ rows and $B$ has $r$ columns. The constant $\alpha / r$ scales the change. Together $A$ and $B$ form an **adapter**. At the start $B = 0$, so nothing changes.
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -557,7 +561,7 @@ show.predict(
 # - Each method could be tuned further, with other layers, other prompts or more steps. With 120<!--[[ways["tests"]]]--> test sentences, one seed's percentage is uncertain by about 8<!--[[196 * (0.7 * 0.3 / ways["tests"]) ** 0.5:.0f]]--> points. SmolLM2 may have been trained on Shakespeare's plays; we cannot check that.
 # </details>
 #
-# **Naive Bayes, probing, LoRA and fine-tuning get the same examples; prompting does not.** Its prompt has 8<!--[[shots]]--> examples where the others have 64<!--[[n]]-->. It also ignores the chat form in which this model was tuned, and its bias is not subtracted.
+# **Naive Bayes, probing, LoRA and fine-tuning get the same examples; prompting does not.** Its prompt has 8<!--[[shots]]--> examples, while the other methods have 64<!--[[n]]-->. The prompt also ignores the chat format in which this model was tuned, and we do not correct the model's preference for one of the two answers.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 prompted = stored("prompts")["rows"]
@@ -574,22 +578,22 @@ behind, behind_half = mean_interval(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Prompting with all examples.** Now the prompt holds all 64<!--[[n]]--> of them, as text or in the chat form. To **calibrate** a prompt (Zhao et al. 2021), ask the same about sentences without content, such as "N/A", and subtract the model's preference there. The table has three<!--[[words(len(counted))]]--> of the five seeds (`python -m lectures.recipes prompts`):
+# **Prompting with all examples.** Now the prompt holds all 64<!--[[n]]--> of them, as plain text or in the chat format. To **calibrate** a prompt (Zhao et al. 2021), ask the same question about inputs without content, such as "N/A", and subtract the preference that the model shows there. The last column takes one question and one statement, and asks how often the question gets the higher score for “question”. The table has three<!--[[words(len(counted))]]--> of the five seeds (`python -m lectures.recipes prompts`):
 #
 # | prompt | right, % | calibrated, % | pairs ranked right, % |
 # |---|---|---|---|
 # | no examples, as text | 50<!--[[alone["right"]:.0f]]--> | 59<!--[[alone["right_calibrated"]:.0f]]--> | 59<!--[[alone["ranked"]:.0f]]--> |
 # | 8<!--[[shots]]--> examples, as text | 56<!--[[mean(prompted["text, 8 examples"]["right"]):.0f]]--> | 62<!--[[mean(prompted["text, 8 examples"]["right_calibrated"]):.0f]]--> | 65<!--[[mean(prompted["text, 8 examples"]["ranked"]):.0f]]--> |
 # | 64<!--[[n]]--> examples, as text | 55<!--[[mean(as_text["right"]):.0f]]--> | 64<!--[[mean(as_text["right_calibrated"]):.0f]]--> | 75<!--[[mean(as_text["ranked"]):.0f]]--> |
-# | 64<!--[[n]]--> examples, in the chat form | 50<!--[[mean(as_chat["right"]):.0f]]--> | 47<!--[[mean(as_chat["right_calibrated"]):.0f]]--> | 41<!--[[mean(as_chat["ranked"]):.0f]]--> |
+# | 64<!--[[n]]--> examples, in the chat format | 50<!--[[mean(as_chat["right"]):.0f]]--> | 47<!--[[mean(as_chat["right_calibrated"]):.0f]]--> | 41<!--[[mean(as_chat["ranked"]):.0f]]--> |
 #
-# - The last column takes one question and one statement, and asks how often the question gets the higher score for “question”. Chance is 50 %, and a constant bias does not change it. With a text prompt the ranking is better than chance, while the answers before calibration are close to it.
-# - After calibration, the prompt with 64<!--[[n]]--> examples cannot be distinguished from naive Bayes on the same seeds<!--[[? abs(over_bayes) < over_bayes_half]]-->. Fine-tuning is 14<!--[[behind:.0f]]--> points ahead of it<!--[[? behind > behind_half]]-->.
-# - The chat form does not help here. The model answers “question” every time<!--[[? set(as_chat["questions"]) == {100}]]-->. We do not know why.
+# - Chance is 50 % in the last column, and a constant bias does not change the column. With a plain-text prompt the ranking is better than chance, while the answers before calibration are close to chance.
+# - After calibration, the prompt with 64<!--[[n]]--> examples cannot be distinguished from naive Bayes on the same seeds<!--[[? abs(over_bayes) < over_bayes_half]]-->. Fine-tuning is 14<!--[[behind:.0f]]--> points ahead of this prompt<!--[[? behind > behind_half]]-->.
+# - The chat format does not help here. The model answers “question” every time<!--[[? set(as_chat["questions"]) == {100}]]-->. We do not know why.
 #
 # - **Do the examples help?** They help the ranking, with each of the three seeds<!--[[? min(as_text["ranked"]) > alone["ranked"] + 10]]-->. For the calibrated answers the interval of the three seeds contains the 59<!--[[alone["right_calibrated"]:.0f]]--> % of the prompt without examples<!--[[? by_examples - by_examples_half < alone["right_calibrated"]]]-->, so there we cannot tell.
 #
-# **Before you say that prompting fails, subtract its bias.** With that, and with 64<!--[[n]]--> examples, this small model is right somewhat more often than a coin<!--[[? by_examples - by_examples_half > 50]]-->. GPT-3 has more than a thousand times as many parameters.
+# **Before you say that prompting fails, calibrate the prompt.** With calibration and 64<!--[[n]]--> examples, this small model is right somewhat more often than a coin toss would be<!--[[? by_examples - by_examples_half > 50]]-->. This says nothing about GPT-3, which has more than a thousand times as many parameters.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *14 minutes. Ask for each way what must be stored for a hundred tasks. Move the rank until the adapter is larger than the model. What goes wrong: they take prompting for training ("it learned from 8 examples"); no
@@ -603,13 +607,13 @@ behind, behind_half = mean_interval(
 # | Pretraining helps where labels are few. | Yes, by about 4<!--[[pretrained["500"][0]:.0f]]--> points at 500 labels. At 50 the gain is about as large, but with the masked model it may be chance (section 4). |
 # | The gain is more than the effect of additional updates. | Yes at 500 labels. **Not seen at 5,000.** At 50, five seeds cannot tell. |
 # | The gain comes from more than the embedding table. | Yes at 5,000 labels (with the usual number of steps). At 500 there is a hint. At 50, five seeds cannot tell. |
-# | For classification, masked is better than causal. | Not seen. The intervals contain 0. |
-# | Only a bidirectional model can fill gaps. | No. A causal model that tries all letters can also fill them, at 27<!--[[len(LETTERS)]]--> times the price (section 3). |
+# | For classification, masked pretraining is better than causal. | Not seen. The intervals contain 0. |
+# | Only a bidirectional model can fill gaps. | No. A causal model that tries all letters can also fill them, at 27<!--[[len(LETTERS)]]--> times the cost (section 3). |
 # | Contextual vectors tell senses apart. | Yes, but the average of the neighbours' static vectors does so nearly as well (section 5). |
 # | A causal model's vector cannot know what follows. | True. If the model reads the sentence twice, the vector of the second occurrence gives away the sense. |
 # | Models learn tasks from examples in the prompt. | A little. Examples improve the ranking. But after calibration SmolLM2 is right in 64<!--[[mean(as_text["right_calibrated"]):.0f]]--> % with 64<!--[[n]]--> examples and in 59<!--[[alone["right_calibrated"]:.0f]]--> % without, which may be chance (section 6). |
 #
-# **Pretraining helped where labels were few, by a few points. Only controls can tell what exactly helped, and some of them need more than five seeds.**
+# **Pretraining helped where labels were few, by a few points. Only controls can tell what exactly helped, and some of the controls need more than five seeds.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *5 minutes. Vote on each line before you read it out. What goes wrong: "it was not seen here, so it is false". Our letter models have a hundred thousand parameters.*
@@ -617,7 +621,7 @@ behind, behind_half = mean_interval(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you
 #
-# Write the mask of a prefix LM: the first `size` positions see each other in both directions, and later positions see everything before them. The widget draws yours next to the library's.
+# Write the mask of a prefix LM: the first `size` positions see each other in both directions, and later positions see everything before them. The widget draws your mask next to the library's.
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -646,19 +650,19 @@ widgets.pattern_playground(drawn, 24, size=8, layers=2, yours=dict.fromkeys(draw
 # <details><summary>Answer</summary>The causal one. The masked one changes its input, and span corruption has a source and a target.</details>
 #
 # 2. BERT must guess 15 % of the tokens, and one in ten of these is left unchanged. Why?
-# <details><summary>Answer</summary>The model cannot tell them from tokens that carry no loss. The authors expect that it therefore forms a good vector of every token (Devlin et al. 2019, appendix A.1). Fine-tuning hardly depends on it (appendix C.2).</details>
+# <details><summary>Answer</summary>The model cannot tell them from tokens that carry no loss. The authors expect that it therefore forms a good vector of every token (Devlin et al. 2019, appendix A.1). The results after fine-tuning hardly depend on the shares (appendix C.2).</details>
 #
 # 3. A pretrained model is better with 50 labels. Which two experiments do you run before you credit pretraining?
-# <details><summary>Answer</summary>The same number of updates on both sides, and the embeddings only. Run both with several seeds, give each difference its interval, and correct for how many you look at.</details>
+# <details><summary>Answer</summary>Train with the same number of updates on both sides, and keep only the pretrained embeddings. Run both experiments with several seeds, give each difference its interval, and correct for the number of differences that you look at.</details>
 #
-# 4. A causal model's vector of *bank* in "The bank of the river" does not tell its sense. Is the model unable to know it?
-# <details><summary>Answer</summary>No. The vector was computed before *river* was read. When the sentence is read twice, the vector of the second *bank* tells the sense.</details>
+# 4. A causal model's vector of *bank* in "The bank of the river" does not give away its sense. Is the model unable to know the sense?
+# <details><summary>Answer</summary>No. The vector was computed before *river* was read. When the sentence is read twice, the vector of the second *bank* gives away the sense.</details>
 #
-# 5. You give a 1,000 × 1,000 matrix a LoRA of rank 8. How many parameters are trained?
+# 5. You adapt a 1,000 × 1,000 matrix with LoRA of rank 8. How many parameters are trained?
 # <details><summary>Answer</summary>$8 \cdot (1000 + 1000) = 16{,}000$ instead of a million.</details>
 #
-# 6. You have a thousand labels and a frozen encoder whose probe is poor. What does this say?
-# <details><summary>Answer</summary>Only that the linear map that you trained on this layer's mean state does not find the classes. Another layer, another pooling or fine-tuning may.</details>
+# 6. You have a thousand labels and a frozen encoder whose probe is poor. What can you conclude?
+# <details><summary>Answer</summary>Only that the linear map that you trained on this layer's mean state does not find the classes. Another layer, another way of pooling or fine-tuning may find them.</details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *The questions are not projected. If 3 minutes are left, ask number 4. What goes wrong: they answer that causal models have no contextual vectors.*
@@ -682,19 +686,19 @@ widgets.pattern_playground(drawn, 24, size=8, layers=2, yours=dict.fromkeys(draw
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ### Words of this lecture
 #
-# - **pretraining**: training on unlabelled text, before the task that is wanted.
-# - **masked language model**: a bidirectional model that predicts hidden tokens at their own positions; no distribution over texts.
-# - **diffusion language model**: a masked model for every fraction of hidden tokens, which writes by filling in masks step by step.
-# - **span corruption**: pretraining in which spans are replaced by sentinels and written by a decoder.
-# - **sentinel**: a sign that takes the position of a missing span.
+# - **pretraining**: training on unlabelled text, before training on the task that you care about.
+# - **masked language model**: a bidirectional model that predicts hidden tokens at their own positions; it gives no distribution over texts.
+# - **diffusion language model**: a masked language model that is trained with every fraction of hidden tokens and writes by filling in masks step by step.
+# - **span corruption**: pretraining in which sentinels replace spans and a decoder writes the spans.
+# - **sentinel**: a special token that replaces a missing span.
 # - **prefix LM**: a language model that reads a prefix in both directions and writes the rest causally.
 # - **contrastive objective**: for each sentence, choosing its partner among the second sentences of all pairs of a batch.
 # - **fine-tuning**: training a pretrained model further, on another task.
 # - **transfer**: using on one task what was learned on another.
 # - **static vector**: one vector per word of a vocabulary, the same in every sentence.
 # - **contextual vector**: the state of a token, which depends on the text that the model has read.
-# - **probing**: a linear map of frozen states, trained on a task.
-# - **LoRA**: a frozen matrix plus a learned product of two thin ones.
+# - **probing**: training only a linear map of frozen states on a task.
+# - **LoRA**: adding a learned product of two thin matrices to a frozen weight matrix.
 # - **adapter**: the few weights that are trained for a task while the model stays frozen.
 # - **calibrate**: to subtract a model's preference on inputs without content.
 # - **prompting**: using a language model for a task by its prompt, without changing a weight.

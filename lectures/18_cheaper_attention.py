@@ -11,12 +11,12 @@
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **After this lecture you can**
-# - say what in attention grows like $n^2$, what a fused kernel changes about it, and what it does not;
+# - say which costs of attention grow like $n^2$, and which of them a fused kernel removes;
 # - judge with controls whether a matrix is "nearly of low rank";
 # - write Linformer in three lines, and say why it cannot be a language model;
 # - draw the patterns of Longformer and BigBird, and count the layers that they need to reach every position;
 # - design a test that separates *reachable* from *learned*;
-# - compute the size of a cache, and say what a window may forget and what it must not;
+# - compute the size of a cache, and say which tokens a window may drop and which it must keep;
 # - say how attention without a softmax becomes a recurrent network;
 # - answer "do we even need to remove the quadratic cost?" with measurements.
 #
@@ -58,11 +58,11 @@ torch.set_num_threads(1)  # the times below are those of one core
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1. The curve of n²
 #
-# Attention, whose heads have $d$ dimensions in all, is
+# Attention whose heads have $d$ dimensions in total computes
 #
 # $$\mathrm{softmax}\Big(\frac{Q K^\top}{\sqrt{d_{\mathrm{head}}}}\Big)\, V .$$
 #
-# Its two products cost $2n^2 d$ multiply-adds. No other part of a Transformer compares positions. The norms, the feed-forward network, the embedding and the unembedding work on each position by itself, so
+# Its two matrix products cost $2n^2 d$ multiply-adds. No other part of a Transformer compares positions. The norms, the feed-forward network, the embedding and the unembedding work on each position by itself, so
 # their cost grows like $n$. In the picture below attention is therefore the only coloured part.
 
 # %% slideshow={"slide_type": "subslide"}
@@ -70,16 +70,16 @@ writer, bytepairs = smollm2()
 HTML(widgets.architecture(writer, lit=["causal attention"]))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# If you compute attention as it is written, scores and weights take $2n^2$ values per head. But you need not keep them. A **fused kernel**, one routine for all steps of attention (Dao et al. 2022),
-# computes the scores of a small *tile* (some queries and some keys), adds the tile's share to a running sum, and forgets the scores. It gives the same output. PyTorch's `scaled_dot_product_attention`, which does not
+# If you compute attention as the equation is written, the scores and the weights are $2n^2$ values per head. But you need not keep all these values. A **fused kernel**, one routine for all steps of attention (Dao et al. 2022),
+# computes the scores of a small *tile* (some queries and some keys), adds the tile's contribution to a running sum, and forgets the scores. It gives the same output. PyTorch's `scaled_dot_product_attention`, which does not
 # return the weights, uses such a kernel where it can.
 
 # %% slideshow={"slide_type": "fragment"}
 costs = stored("attention_cost")  # width 512, eight heads; forward, one core
 written, fused = (costs["bytes"][name]["4096"] for name in ("explicit", "fused"))
 two_arrays = 2 * costs["sizes"]["n_heads"] * 4096**2 * 4  # scores and weights, 4 bytes each
-print(f"4,096 tokens: the equation holds {two_arrays / 1e6:,.0f} MB of scores and weights,")
-print(f"written in PyTorch {written / 1e6:,.0f} MB at its peak, fused {fused / 1e6:.1f} MB")
+print(f"4,096 tokens: the scores and the weights take {two_arrays / 1e6:,.0f} MB;")
+print(f"at the peak: the equation in PyTorch {written / 1e6:,.0f} MB, fused {fused / 1e6:.1f} MB")
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 by_length = {
@@ -126,7 +126,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Both lines have a slope near 2<!--[[? all(abs(costs["law"]["time"][name]["exponent"] - 2) < 0.15 for name in ("explicit", "fused"))]]-->, so both times grow like $n^2$. At 4,096 tokens the kernel is 6.2<!--[[costs["seconds"]["explicit"]["4096"] / costs["seconds"]["fused"]["4096"]:.1f]]--> times as fast as attention as written.
+# - Both lines have a slope near 2<!--[[? all(abs(costs["law"]["time"][name]["exponent"] - 2) < 0.15 for name in ("explicit", "fused"))]]-->, so both times grow like $n^2$. At 4,096 tokens the kernel is 6.2<!--[[costs["seconds"]["explicit"]["4096"] / costs["seconds"]["fused"]["4096"]:.1f]]--> times as fast as attention computed as written.
 # - The kernel's memory grows at most like $n$<!--[[? costs["law"]["memory"]["fused"]["exponent"] < 1.05]]-->. The equation needs two arrays of $n^2$ values per head; PyTorch's operations hold 4.2<!--[[written / two_arrays * 2:.1f]]--> such arrays at their peak.
 # </details>
 #
@@ -134,20 +134,20 @@ show.predict(
 # baseline is the kernel.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *8 minutes. Write $n = 30, 512, 50{,}000$ on the board and let the room compute $n^2$. Ask of each box of the picture whether its cost depends on $n^2$. What goes wrong: students conclude from "no matrix is held" that the kernel is linear in time.*
+# *8 minutes. Write $n = 30, 512, 50{,}000$ on the board and let the room compute $n^2$. Ask for each box of the picture whether its cost depends on $n^2$. What goes wrong: students conclude from "no matrix is held" that the kernel is linear in time.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. Is a real attention matrix nearly of low rank?
 #
 # If the $n \times n$ matrix of weights had rank $k$, two matrices of $nk$ values each could replace it. Linformer (Wang et al. 2020) starts from the observation that the
-# largest singular values of a trained model's attention hold most of their sum. We check this on two real models: all 270<!--[[math.prod(ranks["models"]["SmolLM2"]["heads"])]]--> heads of SmolLM2 (causal) and all 72<!--[[math.prod(ranks["models"]["MiniLM"]["heads"])]]--> of MiniLM
+# few largest singular values of a trained model's attention matrix make up most of the sum of all of them. We check this on two real models: all 270<!--[[math.prod(ranks["models"]["SmolLM2"]["heads"])]]--> heads of SmolLM2 (causal) and all 72<!--[[math.prod(ranks["models"]["MiniLM"]["heads"])]]--> of MiniLM
 # (both directions), on five<!--[[words(len(ranks["models"]["MiniLM"]["real"]["sum"]))]]--> passages of 256<!--[[n_ranks]]--> tokens.
 #
-# We count the singular values that hold 90 % of the sum of their *squares*. This is the measure that matters for an approximation, because the squares that you leave out are its squared error
-# ([lecture 7](07_vanishing_gradients.ipynb)). A count by itself says little. It needs **controls**, matrices without any learned structure:
+# We count how many of the largest singular values together hold 90 % of the sum of *squares*. This is the measure that matters for an approximation. The best matrix of rank $k$ keeps the $k$ largest singular values, and the squares of the others add up to its squared error.
+# A count by itself says little. It needs **controls**, matrices without any learned structure:
 #
 # - the *shuffled* matrix: the same weights, but permuted within each row among the keys that it may see, so no row becomes sharper or flatter;
-# - the *mask*: every row spread evenly over the keys that it may see.
+# - the *mask*: the weight of every row spread evenly over the keys that it may see.
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 reader, wordpieces = minilm()
@@ -214,7 +214,7 @@ show.predict(
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 show.predict(
-    "Put these in order, from the fewest singular values for 90 % of the squares to the most. (Means over heads and passages.)",
+    "Put these matrices in order, from the fewest singular values for 90 % of the squares to the most (means over heads and passages).",
     order=list(reversed(called)),
     answer=sorted(called, key=called.get),
     why="The heads need far fewer than their own weights in random order, so the positions of the weights lower the rank. But a causal mask with even weights needs fewer still. A low rank by itself is not a sign of learning.",
@@ -222,7 +222,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **One head at a time.** On the left are a head's weights, in the middle the best matrix of rank $k$ (by the singular value decomposition), and on the right how fast the sum of squares grows.
+# **One head at a time.** On the left are a head's weights, in the middle the best matrix of rank $k$ (by the singular value decomposition), and on the right how fast the sum of squares grows with the number of singular values.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 captured = {
@@ -258,9 +258,9 @@ widgets.rank_player(captured, {"SmolLM2": shuffled(True), "MiniLM": shuffled(Fal
 #
 # - A matrix that shifts by one position has rank $n - 1$, and all its singular values except one zero are 1. So a head that copies from an exact *position* has a high rank, and a head that averages evenly over all keys has a low one.
 # - Of SmolLM2's 270<!--[[len(by_head["SmolLM2", "real", "sum"])]]--> heads, 249<!--[[below_own_shuffle("SmolLM2", "squares")]]--> need fewer values than their own shuffled weights. The same holds for 70<!--[[below_own_shuffle("MiniLM", "squares")]]--> of MiniLM's.
-# - The paper plots the *sum* instead of the squares. The sum tells the same story less clearly. SmolLM2's heads need 93<!--[[average["SmolLM2", "real", "sum"]:.0f]]--> values, shuffled 117<!--[[average["SmolLM2", "shuffled", "sum"]:.0f]]-->, and the even mask 80<!--[[average["SmolLM2", "mask", "sum"]:.0f]]-->. Many tiny values add to a sum, but hardly to an error.
-# - The spread is wide. Measured by squares, 30<!--[[sum(of > 64 for of in by_head["SmolLM2", "real", "squares"])]]--> of SmolLM2's heads need more than a quarter of the values.
-# - **Does it matter for the output?** Replace each of MiniLM's matrices by its best approximation of rank 64, a quarter of the full rank. The sentence vectors keep a cosine of 0.97<!--[[mean(ranks["cosine_at_rank"]["64"]):.2f]]--> with the original ones. With rank 4 it is 0.85<!--[[mean(ranks["cosine_at_rank"]["4"]):.2f]]-->, with evenly spread weights 0.36<!--[[mean(ranks["cosine_at_rank"]["even"]):.2f]]-->.
+# - The paper plots the *sum* instead of the squares. The sum tells the same story less clearly. SmolLM2's heads need 93<!--[[average["SmolLM2", "real", "sum"]:.0f]]--> values, shuffled 117<!--[[average["SmolLM2", "shuffled", "sum"]:.0f]]-->, and the even mask 80<!--[[average["SmolLM2", "mask", "sum"]:.0f]]-->. Many tiny singular values together add much to the sum, but hardly anything to the sum of squares.
+# - The heads differ widely. Measured by squares, 30<!--[[sum(of > 64 for of in by_head["SmolLM2", "real", "squares"])]]--> of SmolLM2's heads need more than a quarter of the values.
+# - **Does it matter for the output?** Replace each of MiniLM's attention matrices by its best approximation of rank 64, a quarter of the full rank. The sentence vectors keep a cosine of 0.97<!--[[mean(ranks["cosine_at_rank"]["64"]):.2f]]--> with the original ones. With rank 4 it is 0.85<!--[[mean(ranks["cosine_at_rank"]["4"]):.2f]]-->, with evenly spread weights 0.36<!--[[mean(ranks["cosine_at_rank"]["even"]):.2f]]-->.
 # </details>
 #
 # **Most heads of both models are closer to low rank than their own weights in random order.** But a low rank by itself does not show learning, since an evenly filled causal mask has one as well. And to know the *best* approximation you must compute the matrix first.
@@ -303,7 +303,7 @@ with torch.no_grad():
 print(f"outputs that change with the last token: {int(moved.sum())} of 32")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# Every mixed key contains the last token, so every output changes, and a mask on the scores cannot repair this. **So Linformer is for encoders.** And no text may be longer than its matrices allow.
+# Every mixed key contains the last token, so every output changes, and a mask on the scores cannot repair this. **So Linformer is for encoders.** And no text may be longer than $n$, the number of columns of $E$ and $F$.
 #
 # These are the paper's figures, from the time before the fused kernel (Wang et al. 2020, tables 2 and 3):
 #
@@ -327,14 +327,14 @@ print(f"outputs that change with the last token: {int(moved.sum())} of 32")
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Longformer and BigBird: leave pairs out
 #
-# The other idea is to compute only some of the scores, but these exactly. This is **sparse attention**. Its pattern combines up to three parts:
+# The other idea is to compute only some of the scores, but to compute these exactly. This is **sparse attention**. Its pattern combines up to three parts:
 #
 # - a **sliding window**: a query sees its neighbours, $w$ positions in all;
 # - a **global token** sees every position, and every position sees it;
 # - **random blocks**: a query also sees a few blocks of positions that were sampled once.
 #
 # Longformer (Beltagy et al. 2020) has the first two, and BigBird (Zaheer et al. 2020) has all three. Each layer passes information on, so over several layers a position can receive information that it
-# cannot see in one layer. A window that reaches $r$ positions to either side carries information $L \cdot r$ positions in $L$ layers, like a convolution ([lecture 4](04_windows_and_convolutions.ipynb)).
+# cannot see in one layer. A window that reaches $r$ positions to either side carries information $L \cdot r$ positions far in $L$ layers, like a convolution ([lecture 4](04_windows_and_convolutions.ipynb)).
 
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
@@ -395,14 +395,14 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# > **Ask yourself.** Choose *window* and then *BigBird*. Which pattern needs fewer pairs to reach everything within three layers? Then choose *every size-th*. What does it never reach?
+# > **Ask yourself.** Choose *window* and then *Longformer*. Which pattern needs fewer pairs to reach every position within three layers? Then choose *every size-th*. What does it never reach?
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - A window must reach 16<!--[[next(size for size in range(1, 48) if layers_to_reach(window(48, size)) <= 3)]]--> positions to either side to cross 48 positions in three layers. That takes 1,312<!--[[int(window(48, 16).sum()):,]]--> of 2,304 pairs. With one global token, a window that reaches one position<!--[[? layers_to_reach(longformer(48, 1)) == 2]]--> to either side is enough. That takes 234<!--[[int(longformer(48, 1).sum())]]--> pairs and two layers.
 # - With the pattern *every size-th* (strided), position 1 never receives information from position 2, however many layers you stack. The Sparse Transformer (Child et al. 2019) combines it with a window.
-# - A star, one global token and nothing else, already connects everything in two layers. Zaheer et al. prove that a star suffices to approximate any continuous function of a sequence. But all information then passes through *one vector*, the bottleneck of [lecture 11](11_sequence_to_sequence.ipynb).
+# - A *star*, that is, one global token and nothing else, already connects everything in two layers. Zaheer et al. prove that attention along a star suffices to approximate any continuous function of a sequence. But all information then passes through *one vector*, the bottleneck of [lecture 11](11_sequence_to_sequence.ipynb).
 # </details>
 #
 # BigBird's paper reports what the patterns cost in accuracy (BERT-base, 512 tokens, its table 1):
@@ -414,14 +414,14 @@ show.predict(
 # With global tokens added to both, the paper closes the gap. BigBird's stronger model (ETC) uses **no random blocks** at all.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *11 minutes. Let the room say which cells a global token fills before you press the button (a row and a column). Slide *layers* with the orange row in view. Then ask which of *window* and *BigBird* needs fewer pairs for three layers, and what *every size-th* never reaches. What goes wrong: they
+# *11 minutes. Let the room say which cells a global token fills before you press the button (a row and a column). Slide *layers* with the orange row in view. Then ask which of *window* and *Longformer* needs fewer pairs for three layers, and what *every size-th* never reaches. What goes wrong: they
 # read the right-hand picture as attention. It shows which information *could* have arrived; section 6 shows that this is not the same as having learned to use it.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Time and memory, to 16,384 tokens
 #
 # Fewer scores do not always mean less time. A pattern must be cut into blocks, keys must be gathered, and a general kernel does not know your pattern. We measured one attention layer with
-# SmolLM2's sizes ($d = 576$, nine heads, three shared heads of keys and values): Longformer with a window of 512, BigBird with blocks of 64 (the paper's sizes), Linformer with $k = 256$, full attention as
+# SmolLM2's sizes ($d = 576$, nine heads of queries that share three heads of keys and values): Longformer with a window of 512, BigBird with blocks of 64 (the paper's sizes), Linformer with $k = 256$, full attention as
 # written, and full attention with PyTorch's fused kernel (`python -m lectures.recipes sparse_cost`; one thread, medians).
 
 # %% slideshow={"slide_type": "fragment"}
@@ -449,9 +449,9 @@ show.predict(
 # | tokens from which it is faster than full | – | 1,200<!--[[round(starts["Longformer"], -2):,]]--> | 1,500<!--[[round(starts["BigBird"], -2):,]]--> | 600<!--[[round(starts["Linformer"], -2):,]]--> |
 #
 # - **Where our sparse layers lose time.** On short texts the kernel is faster than both. At 256 tokens Longformer takes 2.5<!--[[layer["seconds"]["Longformer"]["256"] / layer["seconds"]["full, fused"]["256"]:.1f]]--> times as long as the kernel.
-# - **Where they lose memory.** Longformer and BigBird need more than the kernel at every length<!--[[? all(layer["bytes"][name][n] > of for name in ("Longformer", "BigBird") for n, of in layer["bytes"]["full, fused"].items())]]-->, mostly because each key and each value is copied to every block that sees it. A special kernel could avoid the copies; ours are made of PyTorch's operations.
+# - **Where they lose memory.** Longformer and BigBird need more than the kernel at every length<!--[[? all(layer["bytes"][name][n] > of for name in ("Longformer", "BigBird") for n, of in layer["bytes"]["full, fused"].items())]]-->, mostly because each key and each value is copied to every block that sees it. A special kernel could avoid the copies; our layers are made of PyTorch's operations.
 # - At 16,384 tokens the full layer needs 12.2<!--[[layer["multiply_adds"]["full, fused"]["16384"] / layer["multiply_adds"]["BigBird"]["16384"]:.1f]]--> times as many multiply-adds as BigBird, but takes only 6.6<!--[[longest["full, fused"] / longest["BigBird"]:.1f]]--> times as long.
-# - We timed one core of a shared machine, with one text and no mask. On other machines the lines may cross elsewhere.
+# - We timed one core of a shared machine, with a batch of one text and nothing masked. On other machines the lines may cross elsewhere.
 # </details>
 #
 # **In long texts all three cheap layers are faster than the kernel. For the two sparse ones the gain in time is smaller than the gain in multiply-adds<!--[[? all(longest["full, fused"] / longest[name] < layer["multiply_adds"]["full, fused"]["16384"] / layer["multiply_adds"][name]["16384"] for name in ("Longformer", "BigBird"))]]-->; for Linformer it is not<!--[[? longest["full, fused"] / longest["Linformer"] > layer["multiply_adds"]["full, fused"]["16384"] / layer["multiply_adds"]["Linformer"]["16384"]]]-->.**
@@ -463,11 +463,11 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. What is lost? Cards in a text
 #
-# Take a passage of Shakespeare, letter by letter. Four of its letters are replaced by **cards**, one of each suit. Eight are replaced by **questions**. Each asks for the rank of the card of one suit:
+# Take a passage of Shakespeare, letter by letter. Four of its letters are replaced by **cards**, one of each suit. Eight more are replaced by **questions**, each of which asks for the rank of the card of one suit:
 #
 # > wherefo **♥7** art tho **♠Q** rome **♥?** deny thy f …
 #
-# At ♥? the model should answer ♥7; a guess among the eight<!--[[words(needle["ranks"])]]--> ranks is right in 12.5<!--[[100 / needle["ranks"]:.1f]]--> % of cases. Small encoders of three layers read 64 tokens in both directions. They differ only in the pattern:
+# At ♥? the model should answer ♥7. A guess among the eight<!--[[words(needle["ranks"])]]--> ranks is right in 12.5<!--[[100 / needle["ranks"]:.1f]]--> % of cases. Small encoders of three layers read 64 tokens in both directions. They differ only in the pattern:
 #
 # | row | keys per query | |
 # |---|---|---|
@@ -477,11 +477,11 @@ show.predict(
 # | window + random | 16<!--[[needle["rows"]["window + random"]["keys"]:.0f]]--> | one random block |
 # | window + global | 20<!--[[needle["rows"]["window + global"]["keys"]:.0f]]--> | four global tokens |
 # | window + random + global | 24<!--[[needle["rows"]["window + random + global"]["keys"]:.0f]]--> | BigBird |
-# | Linformer | 16<!--[[needle["rows"]["Linformer"]["keys"]:.0f]]--> | a quarter, $k = n/4$ |
+# | Linformer | 16<!--[[needle["rows"]["Linformer"]["keys"]:.0f]]--> | a quarter as many mixed keys, $k = n/4$ |
 # | Linformer, k = n | 64<!--[[needle["rows"]["Linformer, k = n"]["keys"]:.0f]]--> | control: nothing saved |
 # | Linformer, 5 × the steps | 16<!--[[needle["rows"]["Linformer, 5 × the steps"]["keys"]:.0f]]--> | control: longer training |
 #
-# Each row has five<!--[[words(len(right["full"]))]]--> seeds and 500 steps (2,500 in the last row). All rows share one learning rate, which was tuned for none of them. Each question asks for *one* token (`python -m lectures.recipes needle`).
+# Each row has five<!--[[words(len(right["full"]))]]--> seeds and 500 steps (2,500 in the last row). All rows share one learning rate, which was tuned for none of them. Each answer depends on *one* token of the text (`python -m lectures.recipes needle`).
 
 # %% slideshow={"slide_type": "fragment"}
 needle = stored("needle")
@@ -507,7 +507,7 @@ show.predict(
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 show.predict(
-    "Linformer has 16 mixed keys for 64 positions, and every one of them sees the whole text. What fraction of the cards does it find, after the same 500 steps as the others?",
+    "Linformer has 16 mixed keys for 64 positions, and each of them mixes the keys of the whole text. What fraction of the cards does it find, after the same 500 steps as the others?",
     choices={"about 15 %": 0.15, "about 50 %": 0.5, "about 95 %": 0.95},
     answer=mean(right["Linformer"]),
     why="It guesses. Does more training help? See the last row.",
@@ -558,8 +558,8 @@ def by_path(name, layers):
 #
 # $$2 \cdot L \cdot h_{\mathrm{kv}} \cdot d_{\mathrm{head}} \cdot n \quad\text{values,}$$
 #
-# and every new token must read all of them. In practice two of these factors are reduced. **Shared keys and values** (multi-query, Shazeer 2019; grouped-query, Ainslie et al. 2023) lower the number of heads
-# $h_{\mathrm{kv}}$. A **sliding-window cache** keeps the last $w$ tokens instead of $n$; the first Mistral 7B (2023) has one in all layers, Gemma 2 (2024) in every second layer.
+# for $L$ layers with $h_{\mathrm{kv}}$ heads of keys and values each. To write the next token, the model must read all these values. In practice two of these factors are reduced. **Shared keys and values** (multi-query, Shazeer 2019; grouped-query, Ainslie et al. 2023) lower the number
+# $h_{\mathrm{kv}}$. A **sliding-window cache** keeps only the last $w$ of the $n$ tokens; the first Mistral 7B (2023) has one in all layers, Gemma 2 (2024) in every second layer.
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -576,20 +576,20 @@ widgets.memory_playground(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Or keep no cache at all.** Leave the softmax out, and send queries and keys through a function $\varphi$ that makes them positive. The weight of token $i$ is $\varphi(q_t)\,\varphi(k_i)^\top$, where $q$, $k$ and $v$ are rows. Then the query factors out of the
+# **Or keep no cache at all.** Leave the softmax out, and send queries and keys through a function $\varphi$ that makes them positive. The weight of token $i$ is $\varphi(q_t)\,\varphi(k_i)^\top$, where $q$, $k$ and $v$ are row vectors. Then the query factors out of the
 # sum over all tokens so far:
 #
 # $$\sum_{i \le t} \varphi(q_t)\,\varphi(k_i)^\top v_i = \varphi(q_t)\, S_t, \qquad S_t = S_{t-1} + \varphi(k_t)^\top v_t .$$
 #
-# This is **linear attention** (Katharopoulos et al. 2020); the sum of the weights, by which the output is divided, is kept likewise. $S_t$ has $d_{\mathrm{head}}^2$ values per head, however long the text is. The Transformer has become a recurrent network ([lecture 6](06_recurrent_networks.ipynb)), and all
-# that it knows of the past must fit into its state. State-space models such as Mamba (Gu & Dao 2023) are relatives, with a state that also forgets. Some models, such as Jamba (Lieber et al. 2024), mix such layers with full attention. In the assignment you measure
-# how much a state of this size can recall, and [lecture 26](26_memory_without_attention.ipynb) lets it overwrite.
+# This is **linear attention** (Katharopoulos et al. 2020). The output is divided by the sum of the weights, which is updated in the same way. $S_t$ has $d_{\mathrm{head}}^2$ values per head, however long the text is. The Transformer has become a recurrent network ([lecture 6](06_recurrent_networks.ipynb)), and all
+# that it knows of the past must fit into its state. State-space models such as Mamba (Gu & Dao 2023) are related to it, with a state that also forgets. Some models, such as Jamba (Lieber et al. 2024), mix such layers with full attention. In the assignment you measure
+# how much a state of this size can recall. In [lecture 26](26_memory_without_attention.ipynb) the state can also overwrite what it holds.
 #
 # Other ideas keep full attention and shrink the cache. DeepSeek-V2 (2024) stores one short vector per token and layer (and a small rotary key), from which all heads compute their keys and values.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **What may a window leave out?** SmolLM2 was trained with full attention. We let it read through a window of $w$ tokens in every layer and measure the loss over the second half of
-# five<!--[[words(len(through["full"]))]]--> passages of 256<!--[[through["n"]]]--> tokens (`python -m lectures.recipes windows`). Its loss without a window is 3.78<!--[[mean(through["full"]):.2f]]--> nats per token. Then we allow four more tokens.
+# **What may a window leave out?** SmolLM2 was trained with full attention. We let it read through a window of $w$ tokens in every layer and measure the loss over the second halves of
+# five<!--[[words(len(through["full"]))]]--> passages of 256<!--[[through["n"]]]--> tokens (`python -m lectures.recipes windows`). Its loss without a window is 3.78<!--[[mean(through["full"]):.2f]]--> nats per token. Then we let every query see four more tokens.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 through = stored("windows")
@@ -644,11 +644,11 @@ show.predict(
 #
 # - **The first four tokens repair most**, in each of the passages and for each window<!--[[? in_every_passage]]-->. A window of 8 with them is better than a window of 64 without them<!--[[? first[8] < loss["window"][64]]]-->.
 # - **What these tokens say hardly matters.** Those of a *different* passage do nearly as well<!--[[? all(abs(stranger[w] - first[w]) < 0.03 for w in first)]]-->. In the sentence of [lecture 13](13_self_attention.ipynb) SmolLM2's heads put more than half of their weight on the first token.
-# - In the picture the probability of *mountain* falls from 0.53<!--[[whole:.2f]]--> to below 0.01<!--[[? shut < 0.01]]-->, and it is 0.51<!--[[one_more[0]:.2f]]--> if all tokens also see *Once*. None of the other eight<!--[[words(len(one_more) - 1)]]--> brings it above 0.01<!--[[? max(one_more[1:]) < 0.01]]-->.
-# - In a text that depends on something further back, the window may cost more. In the third sentence *there* has a probability of 0.48<!--[[there:.2f]]-->, through the window 0.01<!--[[there_shut:.2f]]-->, and with *The* only 0.07<!--[[there_first:.2f]]-->. All this is one model with short texts.
+# - In the picture, through the window, the probability of *mountain* falls from 0.53<!--[[whole:.2f]]--> to below 0.01<!--[[? shut < 0.01]]-->, and it is 0.51<!--[[one_more[0]:.2f]]--> if all tokens also see *Once*. None of the other eight<!--[[words(len(one_more) - 1)]]--> tokens brings it above 0.01<!--[[? max(one_more[1:]) < 0.01]]-->.
+# - In a text that depends on words further back, the first token may repair less. In the third sentence *there* has a probability of 0.48<!--[[there:.2f]]--> without a window and 0.01<!--[[there_shut:.2f]]--> through the window. If all tokens also see *The*, it is only 0.07<!--[[there_first:.2f]]-->. All these results are from one model and short texts.
 # </details>
 #
-# **Adding four sink tokens repairs 1.8<!--[[loss["window"][64] - first[64]:.1f]]--> of the 2.0<!--[[rise:.1f]]--> nats that a window of 64 costs.** So a cache that slides keeps the first tokens as well (Xiao et al. 2024).
+# **Adding four sink tokens repairs 1.8<!--[[loss["window"][64] - first[64]:.1f]]--> of the 2.0<!--[[rise:.1f]]--> nats that a window of 64 costs.** So a sliding-window cache should keep the first tokens as well (Xiao et al. 2024).
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *11 minutes, 3 of them for the state. Ask first what the first four tokens of a play could possibly say about line 200 (nothing). In the picture, let the room choose which token to press. Recall the attention sink of [lecture 13](13_self_attention.ipynb). What goes wrong: students conclude that windows do not
@@ -692,7 +692,7 @@ def count(d_model, layers, vocab_size, n):
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 equal = matrices / (2 * c.n_heads * c.head_size)
 show.predict(
-    "In SmolLM2 (width 576), how long must a text be until the scores cost as many multiply-adds as all matrices of a layer together?",
+    "In SmolLM2 (width 576), how long must a text be until the attention scores cost as many multiply-adds as all matrices of a layer together?",
     choices={
         "300 tokens": 300,
         "3,000 tokens": 3_000,
@@ -700,7 +700,7 @@ show.predict(
         "300,000 tokens": 300_000,
     },
     answer=equal,
-    why="A token costs $2nd$ in the scores and about $12d^2$ in the matrices, so they are equal at about $n = 6d$. The wider the model, the longer this text is.",
+    why="A token costs $2nd$ in the scores and about $12d^2$ in the matrices, so the two costs are equal at about $n = 6d$. The wider the model, the longer this text is.",
     reveals=widgets.size_playground(
         count,
         {
@@ -734,15 +734,15 @@ ratio = {key: attention_of[key] / network_of[key] for key in attention_of}
 # |---|---|---|
 # | 1. The cost lies elsewhere. | The scores take 32<!--[[share_of_scores(*small, 2048):.0f]]--> % of the multiply-adds at SmolLM2's width and 3<!--[[share_of_scores(*gpt3, 2048):.0f]]--> % at GPT-3's with 2,048 tokens, but with 131,072 tokens 97<!--[[share_of_scores(*small, 131_072):.0f]]--> % and 64<!--[[share_of_scores(*gpt3, 131_072):.0f]]--> %. | True as models grow wider, false as texts grow longer. |
 # | 2. Models stay quadratic. | SmolLM2 and MiniLM have full attention in every layer. GPT-3 alternates full layers with layers that see only a band of nearby positions (Brown et al. 2020, section 2.1). | Mostly true in 2023. Since then windows in some of the layers (Gemma 2, 2024) and mixtures with recurrent layers (Jamba, 2024) have come into use. |
-# | 3. Cheap methods do not work as well. | Cards found: full 100<!--[[found("full"):.0f]]--> %, BigBird's pattern 99<!--[[found(everything):.0f]]--> %, a window 33<!--[[found("window"):.0f]]--> %. | It depends on the pattern and on the question; on the papers' classification tasks the gap is small. |
+# | 3. Cheap methods do not work as well. | Cards found: full 100<!--[[found("full"):.0f]]--> %, BigBird's pattern 99<!--[[found(everything):.0f]]--> %, a window 33<!--[[found("window"):.0f]]--> %. | It depends on the pattern and on the question; on the papers' classification tasks the gap is small for Linformer and for BigBird's full pattern. |
 # | 4. Longer texts would unlock better models. | For 131,072 tokens our core would need 379<!--[[at("full, fused", 131_072):.0f]]--> s per layer, and 14<!--[[at("Longformer", 131_072):.0f]]--> s with Longformer (extrapolated from an eighth of the length). | Open: our scale cannot test it. |
 #
-# - Multiply-adds are not time. At 2,048 tokens an attention layer of SmolLM2's sizes has 1.2<!--[[ratio["multiply_adds"]:.1f]]--> times the multiply-adds of its feed-forward network and takes 2.5<!--[[ratio["seconds"]:.1f]]--> times as long.
+# - Time is not proportional to multiply-adds. At 2,048 tokens an attention layer of SmolLM2's sizes has 1.2<!--[[ratio["multiply_adds"]:.1f]]--> times the multiply-adds of its feed-forward network and takes 2.5<!--[[ratio["seconds"]:.1f]]--> times as long.
 # - Claim 1 counts a pass over a whole text. A model that *writes* reads its whole cache for every token. The cache grows with $n$ at any width, to 3.0<!--[[cache_bytes(30, 3, 64, 131_072) / 1e9:.1f]]--> GB for SmolLM2 at 131,072 tokens.
 # - The fused kernel needs no new model. It removes the quadratic memory and leaves the quadratic time.
 # </details>
 #
-# **The quadratic part is small in a wide model that reads short texts, but it dominates the cost of long ones.** What may replace it depends on what you ask of the text.
+# **The quadratic part is small in a wide model that reads short texts, but it dominates the cost of long texts.** Which method can replace it depends on what the model must find in the text.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Vote on each claim before the table is opened. What goes wrong: students take claim 2 as an argument ("everybody does it"). The claim describes current practice and current hardware; it is not an argument.*
@@ -750,7 +750,7 @@ ratio = {key: attention_of[key] / network_of[key] for key in attention_of}
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you
 #
-# Write a pattern of your own: at most 400 of the 2,304 pairs, causal, and every earlier position reached within three layers. The widget draws it next to a causal window, or next to all earlier positions, and counts.
+# Write a pattern of your own. It must be causal, score at most 400 of the 2,304 pairs, and reach every earlier position within three layers. The widget draws it next to a causal window, or next to all earlier positions, and counts its pairs.
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -765,7 +765,7 @@ ours = {"a causal window": window_mask, "all earlier positions": lambda n, size:
 widgets.pattern_playground(ours, 48, size=6, layers=4, yours=dict.fromkeys(ours, my_pattern))
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *5 minutes, or homework. The pattern given reaches everything in two layers with 441<!--[[int(my_pattern(48, 6).sum())]]--> pairs, more than allowed; a larger size, or powers of two as distances, stay below. What goes wrong: a position that does not see itself.*
+# *5 minutes, or homework. The given pattern reaches everything in two layers with 441<!--[[int(my_pattern(48, 6).sum())]]--> pairs, more than allowed; a larger size, or powers of two as distances, stay below. What goes wrong: a position that does not see itself.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # In the assignment [`efficient_attention.ipynb`](../exercises/efficient_attention/efficient_attention.ipynb) you build the patterns,
@@ -787,7 +787,7 @@ widgets.pattern_playground(ours, 48, size=6, layers=4, yours=dict.fromkeys(ours,
 # <details><summary>Answer</summary>After $4096 / 256 = 16$ layers, or after two with one global token.</details>
 #
 # 5. In two layers a model can reach everything, but it finds only half of the cards. What is wrong?
-# <details><summary>Answer</summary>Perhaps nothing. "Reachable" says that a path exists; the model must still learn to send the right content along it, through few vectors.</details>
+# <details><summary>Answer</summary>Perhaps nothing. "Reachable" says that a path exists; the model must still learn to send the right content along it, perhaps through few vectors.</details>
 #
 # 6. You cut the cache of a trained model to its last 1,000 tokens and it writes nonsense. What do you try first?
 # <details><summary>Answer</summary>Keep the first few tokens as well, because many heads put much of their weight on them.</details>
@@ -814,7 +814,7 @@ widgets.pattern_playground(ours, 48, size=6, layers=4, yours=dict.fromkeys(ours,
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ### Words of this lecture
 #
-# - **fused kernel**: attention computed tile by tile, without keeping the matrix of weights; the same output, and all $n^2$ scores.
+# - **fused kernel**: attention computed tile by tile, without keeping the matrix of weights; it gives the same output and still computes all $n^2$ scores.
 # - **low-rank attention**: attention over a few mixtures of the keys and values instead of all of them.
 # - **sparse attention**: attention that computes only the scores of a fixed pattern of pairs.
 # - **sliding window**: a pattern in which a query sees only its neighbours.

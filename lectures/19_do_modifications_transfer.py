@@ -2,17 +2,17 @@
 # # Do modifications transfer?
 #
 # Since 2017 hundreds of papers have modified the Transformer, each with its own code, data and baseline. Few of these modifications are widely used. Narang et al. (2021) put 51 modifications
-# into one program, trained all of them alike and asked which ones still help. **When may you believe that one model is better than another?** This lecture reads their table line by line and asks
-# which of its differences are real. Then it trains some of the rows again, in a small and controlled set-up.
+# into one program, trained all of them in the same way and asked which ones still help. **When may you believe that one model is better than another?** This lecture reads their table row by row and asks
+# which of its differences are real. Then it trains some of the models again, in a small and controlled set-up.
 #
 # <img src="figures/fifty_one_changes.svg" width="560" alt="An encoder and a decoder as boxes; behind the name of each part the number of the 51 rows that change it.">
 #
-# *A Transformer, and how many of the 51 modifications change each part. Some change several.*
+# *A Transformer, and how many of the 51 modifications change each part. Some modifications change several parts.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **After this lecture you can**
 # - say what each of the 51 modifications changes, and find its equation and code;
-# - test whether two rows of a table differ, from the means and deviations that it prints;
+# - test whether two rows of a table differ, from the means and standard deviations that it prints;
 # - correct for the number of comparisons, and say what the correction costs;
 # - tell a column of results from a column of noise;
 # - compare rows at equal parameters, equal operations or equal time, and say which comparison a claim needs;
@@ -48,8 +48,8 @@ others = [row for row in THEIRS if row != VANILLA]
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1. Fifty-one improvements
 #
-# Narang et al. (2021) start from T5, an encoder–decoder with 12 + 12 layers and 223 million parameters. This is their **baseline**, *vanilla*, the model that every modification is compared with. Each of the 51 other rows is one modification, or a few that belong together.
-# All rows get the same data, the same number of steps and the same learning rate, tuned only on vanilla. The table has these columns:
+# Narang et al. (2021) start from T5, an encoder–decoder with 12 + 12 layers and 223 million parameters. This is their **baseline**, *vanilla*, the model that every modification is compared with. Their table has one row for vanilla and 51 others, each for one modification or for a few that belong together. We also call the models *rows*.
+# All rows get the same data, the same number of steps and the same learning rate, which was tuned only on vanilla. The table has these columns:
 #
 # - the **early loss** on held-out text after 65,536 steps, mean and standard deviation of five runs;
 # - the **final loss** after 524,288 steps, one run;
@@ -66,15 +66,15 @@ show.predict(
     "Of the 51 modifications, how many have a lower final loss than vanilla in their table?",
     choices={"about 5": 5, "about 15": 15, "about 30": 30, "about 45": 45},
     answer=len(below),
-    why="Most improvements did not survive the move into one program with one training set-up. Five of these rows are gated feed-forward networks, and three have many more parameters.",
+    why="Most modifications did not lower the loss in one program with one training set-up. Of the rows that did, five are gated feed-forward networks, and three have many more parameters.",
     reveals=below_told,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - 15 rows end below vanilla's 1.838, one has the same loss, and 35 end above it. But the final loss is a *single run*, so a difference of 0.004 may be chance. Section 3 asks which differences are real.
-# - The authors asked twelve authors of modifications to check the code. Six answered, and all six confirmed it. So for these six, a bug is an unlikely explanation.
+# - 15 rows end below vanilla's 1.838, one has the same loss, and 35 end above it. But each final loss comes from a *single run*, so a difference of 0.004 may be chance. Section 3 asks which differences are real.
+# - The authors asked twelve authors of modifications to check the code. Six answered, and all six confirmed it. So for these six modifications, a bug is an unlikely reason for a bad result.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -107,7 +107,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# > **Ask yourself.** The table appears with the answer above. Press a row to open it. Sort by the parameters of the paper's models, then by the operations. Which of the good rows have many more parameters, and which printed value is hard to believe?
+# > **Ask yourself.** The table appears with the answer to the prediction above. Press a row to open it. Sort by the parameters of the paper's models, then by the operations. Which of the good rows have many more parameters, and which printed value is hard to believe?
 #
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
@@ -115,7 +115,7 @@ show.predict(
 # - The row of product keys prints 386.6<!--[[THEIRS["Product key memory"]["operations"]:.1f]]--> · 10¹² operations per step, 35<!--[[THEIRS["Product key memory"]["operations"] / THEIRS[VANILLA]['operations']:.0f]]--> times those of vanilla. The authors call this an artefact of their code.
 # - Gated networks have three matrices instead of two, but their hidden layer has 2/3 of the width. So they have vanilla's parameters and operations.
 # - In the last third of the paper's table, most rows (convolutions, synthesizers that replace the scores, Universal, Weighted) are worse than vanilla.
-# - If the paper does not say how a part of a row was built, the opened row names that part.
+# - If the paper does not say how a part of a modification was built, the opened row names that part.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -125,11 +125,11 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. Is a difference real?
 #
-# Vanilla's early loss is 2.182 with a standard deviation of 0.005. That of RMS Norm is 2.167 with 0.008. Both come from five runs. **Welch's t test** divides the difference by its standard error. It allows the two spreads to differ:
+# Vanilla's early loss is 2.182 with a standard deviation of 0.005. That of RMS Norm is 2.167 with 0.008. Both come from five runs. **Welch's t test** divides the difference of the means by its standard error. It allows the two spreads to differ:
 #
 # $$t = \frac{\bar x - \bar y}{\sqrt{s_x^2 / n_x + s_y^2 / n_y}} .$$
 #
-# If the true means were equal, $t$ would follow Student's distribution, whose *degrees of freedom* grow with the number of runs. The **p value** is the probability that such a $t$ is at least this far from 0. To compute it you need only what the table prints.
+# Here $\bar x$ is the mean of one row's $n_x$ runs, $s_x$ is their standard deviation, and the same symbols with $y$ describe the other row. If the true means were equal, $t$ would follow Student's distribution, whose *degrees of freedom* grow with the number of runs. The **p value** is the probability that such a $t$ is at least as far from 0 as the one that you observed. To compute it you need only the values that the table prints.
 
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
@@ -149,15 +149,15 @@ show.predict(
     "RMS Norm is 0.015 below vanilla. What is its p value?",
     choices={"about 0.5": 0.5, "about 0.1": 0.1, "about 0.01": 0.01, "about 0.00001": 1e-5},
     answer=rms,
-    why="The standard error of the difference is about 0.004, so $t$ is about −3.6. With seven degrees of freedom that is rare, but not very rare.",
+    why="The standard error of the difference is about 0.004, so $t$ is about −3.6. With seven degrees of freedom such a $t$ is rare, but not very rare.",
     reveals=widgets.pair_playground(columns),
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Fifty-one tests.** A p value below 0.05 happens once in twenty tests even *without* any difference. With 51 rows you expect two or three such accidents. A **correction for multiple comparisons** asks more of each row:
+# **Fifty-one tests.** A p value below 0.05 happens once in twenty tests even *without* any difference. With 51 rows you expect two or three such accidents. A **correction for multiple comparisons** requires a smaller p value of each row:
 #
 # - **Bonferroni**: multiply every p by the number of tests;
-# - **Holm**: multiply the smallest by $m$, the next by $m - 1$, and so on, and never let a later one fall below an earlier one. It guards against a single false winner as well as Bonferroni does, and never finds fewer differences.
+# - **Holm**: multiply the smallest p by the number of tests $m$, the next by $m - 1$, and so on, and never let a later corrected p fall below an earlier one. Holm guards against even a single false winner as well as Bonferroni does, and never finds fewer differences.
 
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
@@ -184,7 +184,7 @@ alone = [row for row, test in early_tests.items() if test.p < 0.05 and test.diff
 real = [row for row, test in early_tests.items() if widgets.direction(test) == "better"]
 wide = [row for row, test in early_tests.items() if abs(test.difference) >= 0.02]
 show.predict(
-    f"On their early loss {len(alone)} of the 51 rows beat vanilla at p < 0.05, each taken alone. How many are left after Holm's correction?",
+    f"On the early loss {len(alone)} of the 51 rows beat vanilla at p < 0.05 if each is tested alone. How many are left after Holm's correction?",
     choices={"none": 0.01, "3": 3, "7": 7, "all of them": len(alone)},
     answer=len(real),
     why="RMS Norm and GLU do not pass. The p values of the others are below 0.0001, so they survive even 51 comparisons.",
@@ -198,7 +198,7 @@ show.predict(
 #
 # - These rows are left: GeGLU, ReGLU, SwiGLU, LiGLU, mixture of experts, Switch Transformer and product key memory. The first four change the feed-forward network, the other three add parameters<!--[[? {*real} == {"GeGLU", "ReGLU", "SwiGLU", "LiGLU", "Mixture of experts", "Switch Transformer", "Product key memory"}]]-->.
 # - RMS Norm has p = 0.0099<!--[[early_tests["RMS Norm"].p:.4f]]--> alone and 0.13<!--[[early_tests["RMS Norm"].corrected:.2f]]--> after the correction. "No difference shown" is not "no difference". More runs may well show one, and later models did adopt RMS Norm.
-# - 32<!--[[sum(t.corrected < 0.05 for t in early_tests.values())]]--> rows differ from vanilla after the correction, 25<!--[[sum(t.corrected < 0.05 and t.difference > 0 for t in early_tests.values())]]--> of them for the worse. With five runs and such small deviations the test has high power. Of the 35<!--[[len(wide)]]--> rows that differ from vanilla by at least 0.02 it finds 31<!--[[sum(early_tests[row].corrected < 0.05 for row in wide)]]-->.
+# - 32<!--[[sum(t.corrected < 0.05 for t in early_tests.values())]]--> rows differ from vanilla after the correction, 25<!--[[sum(t.corrected < 0.05 and t.difference > 0 for t in early_tests.values())]]--> of them for the worse. With five runs and such small deviations the test detects most large differences. Of the 35<!--[[len(wide)]]--> rows that differ from vanilla by at least 0.02 it detects 31<!--[[sum(early_tests[row].corrected < 0.05 for row in wide)]]-->.
 # - This holds for the *early* loss. The final loss and all four tasks have one run, and no test can say anything about them.
 # </details>
 
@@ -275,7 +275,7 @@ HTML(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. A column of noise?
 #
-# WebQ asks short questions; its column is the percentage of right answers on the validation questions. How many questions are there? The table tells you:
+# WebQ asks short questions; its column is the percentage of right answers on the validation questions. How many questions are there? You can compute it from the table:
 
 # %% slideshow={"slide_type": "fragment"}
 webq = np.array([of["webq"] for of in THEIRS.values()])
@@ -288,7 +288,10 @@ def fits(questions):
 
 
 questions = max(range(50, 800), key=fits)
-print(f"{questions} fits {fits(questions)} of the 52 values: one is {100 / questions:.2f} points")
+print(
+    f"{questions} questions fit {fits(questions)} of the 52 values;",
+    f"one question is {100 / questions:.2f} points",
+)
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 right = webq.mean() / 100
@@ -312,10 +315,10 @@ show.predict(
 # - 51<!--[[fits(378)]]--> of the 52<!--[[len(THEIRS)]]--> values are multiples of 1/378. Only 19.56 is not, where 74 questions would be 19.58; so even a published table may have an error.
 # - Vanilla answers 87<!--[[round(THEIRS["Vanilla Transformer"]["webq"] * questions / 100)]]--> of 378<!--[[questions]]--> questions correctly, GeLU 95<!--[[round(THEIRS["GeLU"]["webq"] * questions / 100)]]--> and Switch Transformer 99<!--[[round(THEIRS["Switch Transformer"]["webq"] * questions / 100)]]-->. GeLU has vanilla's final loss. Its 8<!--[[round(THEIRS["GeLU"]["webq"] * questions / 100) - round(THEIRS["Vanilla Transformer"]["webq"] * questions / 100)]]--> additional right answers are about one standard deviation of chance, so they may easily be luck.
 # - The standard deviation of the column, 1.81<!--[[stdev(of["webq"] for of in THEIRS.values()):.2f]]--> points, is even *smaller* than the 2.17<!--[[by_chance:.2f]]--> that chance alone would give. All rows answer the same questions. If some questions are easy for all rows, which the table does not say, the standard error of a fraction
-#   is too pessimistic for a comparison of two rows. If you have the individual answers, compare the rows question by question.
+#   is too large for a comparison of two rows. If you have the individual answers, compare the rows question by question.
 # - **It is not all noise.** Rows with a low final loss answer more questions correctly. The rank correlation is ρ = 0.73<!--[[rank_correlation([(-THEIRS[row]["final"], THEIRS[row]["webq"]) for row in THEIRS])["rho"]:.2f]]--> over the 52 rows. In the widget, choose the rows *within 0.05 of vanilla's loss*. Over these 29<!--[[len(close)]]--> rows ρ is only 0.36<!--[[rank_correlation([(-THEIRS[row]["final"], THEIRS[row]["webq"]) for row in close])["rho"]:.2f]]--> (95 % interval −0.03<!--[[rank_correlation([(-THEIRS[row]["final"], THEIRS[row]["webq"]) for row in close])["low"]:.2f]]--> to 0.66<!--[[rank_correlation([(-THEIRS[row]["final"], THEIRS[row]["webq"]) for row in close])["high"]:.2f]]-->).
-#   The bad rows carry much of the correlation. Among the good ones the interval contains 0.
-# - SuperGLUE holds up better: 0.87<!--[[rank_correlation([(-THEIRS[row]["final"], THEIRS[row]["superglue"]) for row in THEIRS])["rho"]:.2f]]--> over all rows, 0.74<!--[[rank_correlation([(-THEIRS[row]["final"], THEIRS[row]["superglue"]) for row in close])["rho"]:.2f]]--> among the 29. So the same table has columns of very different value, and none of them prints an interval.
+#   The bad rows carry much of the correlation. Among the rows near vanilla the interval contains 0.
+# - SuperGLUE holds up better. There ρ is 0.87<!--[[rank_correlation([(-THEIRS[row]["final"], THEIRS[row]["superglue"]) for row in THEIRS])["rho"]:.2f]]--> over all rows and 0.74<!--[[rank_correlation([(-THEIRS[row]["final"], THEIRS[row]["superglue"]) for row in close])["rho"]:.2f]]--> among the 29. So the same table has columns of very different value, and none of them prints an interval.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -324,7 +327,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. Early and final, parameters and operations
 #
-# The early loss comes after an eighth of the training. If it ranked the rows as the final loss does, you could save seven eighths of the training. Compare ranks, not values: **Spearman's rank correlation** ρ is the correlation of the two lists of ranks, 1 for the same order, 0 for unrelated ones.
+# The early loss is measured after an eighth of the training. If it ranked the rows as the final loss does, you could save seven eighths of the training. Compare ranks, not values: **Spearman's rank correlation** ρ is the correlation of the two lists of ranks. It is 1 if both orders are the same, and about 0 if they are unrelated.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 kept = rank_correlation([(of["early"], of["final"]) for of in THEIRS.values()])
@@ -340,11 +343,11 @@ display(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Better at equal what?** A row can be better because it has more parameters (memory), more operations, or takes longer. Each is a different claim:
+# **Better at equal what?** A row may be better simply because it has more parameters, needs more operations or takes more time. So say which of these you hold equal. Each choice makes a different claim:
 #
-# - *equal parameters*: what you can store and send;
+# - *equal parameters*: what you must store and send;
 # - *equal operations*: what the arithmetic costs;
-# - *equal time*: what you wait for, which also depends on kernels and memory traffic.
+# - *equal time*: how long you wait, which also depends on kernels and memory traffic.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 base = THEIRS[VANILLA]
@@ -395,7 +398,7 @@ show.predict(
 # All rows have 4 + 4 layers of width 48, 5,400<!--[[STEPS:,]]--> steps of 64 pairs, and one learning rate, tuned only on vanilla. A seed gives every row the same random numbers and the same batches, so the runs of two rows come in *pairs*.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **First, is the source used at all?** An earlier version of this lecture had a table of all 52 rows: 531 trainings, five seeds each, every test corrected. Its models restored missing spans of Shakespeare's plays after 320 steps of training. Does the decoder of such a model use what the encoder has read? To test this, give every target the source of *another* text.
+# **First, is the source used at all?** An earlier version of this lecture had a table of all 52 rows: 531 trainings, five seeds each, every test corrected. Its models restored missing spans of Shakespeare's plays after 320 steps of training. Does the decoder of such a model use what the encoder has read? To test this, we give every target the source of *another* text.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 used = stored("unused_source")
@@ -425,7 +428,7 @@ show.predict(
     f"On held-out spans the earlier table's vanilla has a loss of {own_source['spans']:.2f} nats per token. How much does the loss rise when every target gets another text's source?",
     choices={"not at all": 0, "0.01": 0.01, "0.3": 0.3, "3": 3},
     answer=round(rises["spans"], 3),
-    why="The loss is the same whichever source the decoder gets. We do not know why: another row of that table, Fixup, used its source a little after the same number of steps.",
+    why="The loss is the same whichever source the decoder gets. We do not know why. The number of steps is not the whole reason, because another row of that table, Fixup, used its source a little after the same number of steps.",
     reveals=source_told,
 )
 
@@ -438,7 +441,7 @@ show.predict(
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Second, can the set-up detect known effects?** Before we trained any row, code checked three things. The source is used. The best of five learning rates is not at the edge of the five. Five changes that must do harm do harm:
+# **Second, can the set-up detect known effects?** Before we trained any row, code checked three things. The source is used. The best of five learning rates is not at the edge of the five. Five changes that must harm the model do harm it:
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 floor = fmean(map(min, stored("transfer/floors").values()))
@@ -453,7 +456,7 @@ by_control = dict(sorted(by_control.items(), key=lambda item: fmean(item[1])))
 known = {f"vanilla (learning rate {RATE:g})": by_rate[RATE], **rates, **by_control}
 known["another text's source"] = [another]
 HTML(
-    widgets.checks_svg(known, floor, "our vanilla, other learning rates, and what must be worse")
+    widgets.checks_svg(known, floor, "our vanilla, other learning rates, and harmful changes")
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -461,15 +464,15 @@ HTML(
 #
 # - Vanilla's loss of 0.19<!--[[vanilla_loss:.2f]]--> nats is far below the 2.03<!--[[floor:.2f]]--> of the best n-gram model of the answers, which needs no source.
 # - Without cross-attention the model, with 2.28<!--[[fmean(by_control["no cross-attention"]):.2f]]--> nats, is not even as good as this n-gram model<!--[[? fmean(by_control["no cross-attention"]) > floor]]-->.
-# - Between rates of 0.0028 and 0.0112 vanilla's loss hardly changes, by less than 0.005 nats<!--[[? max(map(fmean, by_rate.values())) - min(map(fmean, by_rate.values())) < 0.005]]-->. At three times the common rate it is higher by 0.011<!--[[fmean(by_control["3 x the rate"]) - by_rate[RATE][0]:.3f]]--> nats (one seed).
+# - Between rates of 0.0028 and 0.0112 vanilla's loss hardly changes, by less than 0.005 nats<!--[[? max(map(fmean, by_rate.values())) - min(map(fmean, by_rate.values())) < 0.005]]-->. At three times the rate that all rows share, it is higher by 0.011<!--[[fmean(by_control["3 x the rate"]) - by_rate[RATE][0]:.3f]]--> nats (one seed).
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Third, how small a difference can we find?** Three seeds are few. But all rows share them, so we can estimate one standard deviation from all rows together. Subtract from each loss the mean of its row and the mean of its seed. The remainder is noise:
+# **Third, how small a difference can we find?** Three seeds are few. But all rows share them, so we can estimate one standard deviation from all rows together. Subtract from each loss the mean of its row and the mean of its seed, and add the mean of all losses. The remainder $e_{rs}$ is noise:
 #
 # $$e_{rs} = x_{rs} - \bar x_r - \bar x_s + \bar x, \qquad v = \frac{\sum_{rs} e_{rs}^2}{(R-1)(S-1)}, \qquad t = \frac{\bar x_r - \bar x_{\mathrm{vanilla}}}{\sqrt{2 v/S}} .$$
 #
-# Here $R$ rows, vanilla among them, have $S$ seeds. A row that spreads more than three times as much as the median row keeps its own deviation. We trained vanilla and nine<!--[[words(len(names))]]--> rows:
+# Here $x_{rs}$ is the loss of row $r$ with seed $s$. There are $R$ rows, vanilla among them, and $S$ seeds. $v$ is the variance of the noise. If a row spreads more than three times as much as the median row, we use that row's own variance. We trained vanilla and nine<!--[[words(len(names))]]--> rows:
 
 # %% slideshow={"slide_type": "fragment"}
 names = [row for row in runs if row != VANILLA]
@@ -527,12 +530,12 @@ widgets.forest_playground(columns, "final loss, ours")
 # <details><summary><b>What to notice</b></summary>
 #
 # - In every seed eight<!--[[words(len(agree))]]--> of the nine rows differ from vanilla in the paper's direction; Funnel does in two seeds of three<!--[[? {*names} - {*agree} == {"Funnel Transformer"}]]-->. Rezero is furthest behind, by 0.015<!--[[tests["Rezero"].difference:.3f]]--> nats<!--[[? max(tests, key=lambda row: tests[row].difference) == "Rezero"]]-->; GeGLU is furthest ahead, by 0.007<!--[[-tests["GeGLU"].difference:.3f]]--><!--[[? min(tests, key=lambda row: tests[row].difference) == "GeGLU"]]-->.
-# - Corrected for nine tests, four<!--[[words(len(passed))]]--> rows pass: ELU, GeGLU, Rezero and dynamic convolution<!--[[? {*passed} == {"ELU", "GeGLU", "Rezero", "Dynamic convolution"}]]-->, the last barely (p = 0.04<!--[[tests["Dynamic convolution"].corrected:.2f]]-->). The other five do not. Their differences are below two thirds of the smallest difference that three seeds find<!--[[? all(abs(tests[row].difference) < 2 / 3 * smallest for row in tests if row not in passed)]]-->, so this is no sign that they are equal.
-# - These are the dev words. On the test words, ELU, GeGLU and Rezero pass again<!--[[? {"ELU", "GeGLU", "Rezero"} <= {*passed_again}]]-->; the fourth row that passes is Funnel there<!--[[? {*passed_again} - {*passed} == {"Funnel Transformer"} and "Dynamic convolution" not in passed_again]]-->. So believe the differences of three rows. For the others you would need more seeds.
-# - **Does the size of a difference transfer?** Their losses are nearly ten times ours, so compare in percent of vanilla's loss. Over the nine rows, the rank correlation of the differences there and here is 0.80<!--[[same_order["rho"]:.2f]]--> (95 % interval 0.27<!--[[same_order["low"]:.2f]]--> to 0.98<!--[[same_order["high"]:.2f]]-->).
-# - Look at single rows. ELU is behind by 5<!--[[in_percent("ELU")[0]:.0f]]--> % in the paper and here<!--[[? round(in_percent("ELU")[1]) == 5]]-->. Synthesizer (random), whose attention never sees the words, is behind by 9<!--[[in_percent("Synthesizer (random)")[0]:.0f]]--> % in the paper and by 1<!--[[in_percent("Synthesizer (random)")[1]:.0f]]--> % here. Here only self-attention is replaced, not cross-attention. We have not tested whether that is why it loses so little.
+# - Corrected for nine tests, four<!--[[words(len(passed))]]--> rows pass: ELU, GeGLU, Rezero and dynamic convolution<!--[[? {*passed} == {"ELU", "GeGLU", "Rezero", "Dynamic convolution"}]]-->, the last barely (p = 0.04<!--[[tests["Dynamic convolution"].corrected:.2f]]-->). The other five do not. Their differences are below two thirds of the smallest difference that three seeds can detect<!--[[? all(abs(tests[row].difference) < 2 / 3 * smallest for row in tests if row not in passed)]]-->, so these tests do not show that the rows equal vanilla.
+# - These results are on the dev words. On the test words, ELU, GeGLU and Rezero pass again<!--[[? {"ELU", "GeGLU", "Rezero"} <= {*passed_again}]]-->; there the fourth row that passes is Funnel<!--[[? {*passed_again} - {*passed} == {"Funnel Transformer"} and "Dynamic convolution" not in passed_again]]-->. So believe the differences of three rows. For the others you would need more seeds.
+# - **Does the size of a difference transfer?** Their losses are nearly ten times ours, so compare in percent of vanilla's loss. Over the nine rows, the rank correlation between the differences in the paper and ours is 0.80<!--[[same_order["rho"]:.2f]]--> (95 % interval 0.27<!--[[same_order["low"]:.2f]]--> to 0.98<!--[[same_order["high"]:.2f]]-->).
+# - Look at single rows. ELU is behind by 5<!--[[in_percent("ELU")[0]:.0f]]--> % in the paper and here<!--[[? round(in_percent("ELU")[1]) == 5]]-->. Synthesizer (random), whose attention never sees the words, is behind by 9<!--[[in_percent("Synthesizer (random)")[0]:.0f]]--> % in the paper and by 1<!--[[in_percent("Synthesizer (random)")[1]:.0f]]--> % here. In our model only self-attention is replaced, not cross-attention. We have not tested whether that is why it loses so little.
 # - A mean hides its parts. Synthesizer (random) loses 0.015<!--[[fmean(lost_on_sounds):.3f]]--> nats on sounds, in every seed<!--[[? min(lost_on_sounds) > 0]]-->; the other tasks make up for most of it. Dynamic convolution pronounces as well as vanilla, but loses 0.020<!--[[by_task["Dynamic convolution"]["spelling"] - by_task[VANILLA]["spelling"]:.3f]]--> nats in spelling. We chose these two rows after seeing all tasks, so they are hypotheses for new runs.
-# - Pairing helps if a seed moves all rows alike. On the dev words it gains nothing. The deviation left after pairing is no smaller than that between the seeds of a row<!--[[? layout.sd >= unpaired]]-->.
+# - Pairing helps if a seed shifts the losses of all rows alike. On the dev words it gains nothing. The deviation left after pairing is no smaller than that between the seeds of a row<!--[[? layout.sd >= unpaired]]-->.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -571,7 +574,7 @@ show.predict(
     f"After 600 steps vanilla's loss is still {early_loss:.2f} nats. Where is dynamic convolution then? (It is behind by {100 * fmean(turning[STEPS]) / late_loss:.0f} % of vanilla's loss after 5,400 steps.)",
     choices=["further behind", "as far behind, in percent", "level", "clearly ahead"],
     answer="clearly ahead",
-    why="It leads in each of the three seeds. The difference is real, but vanilla catches up.",
+    why="It leads in each of the three seeds. The difference is real, but vanilla overtakes it later.",
     reveals=widgets.lengths_playground(
         gaps, {steps: fmean(of) for steps, of in base.items()}
     ).opens(longest=STEPS),
@@ -580,17 +583,17 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - After 600 steps dynamic convolution leads by 27<!--[[-100 * fmean(turning[600]) / early_loss:.0f]]--> % of vanilla's loss, after 1,800 by 4<!--[[-100 * fmean(turning[1800]) / fmean(base[1800]):.0f]]--> %, and after 5,400 it is 3<!--[[100 * fmean(turning[5400]) / late_loss:.0f]]--> % behind, each time in every seed<!--[[? max(turning[600] + turning[1800]) < 0 < min(turning[5400])]]-->. A large, paired difference can be one of speed.
+# - After 600 steps dynamic convolution leads by 27<!--[[-100 * fmean(turning[600]) / early_loss:.0f]]--> % of vanilla's loss, after 1,800 by 4<!--[[-100 * fmean(turning[1800]) / fmean(base[1800]):.0f]]--> %, and after 5,400 it is 3<!--[[100 * fmean(turning[5400]) / late_loss:.0f]]--> % behind, each time in every seed<!--[[? max(turning[600] + turning[1800]) < 0 < min(turning[5400])]]-->. So even a large difference in every seed may show only that one row learns faster.
 # - GeGLU's lead shrinks from 16<!--[[-100 * fmean(gaps["GeGLU"][600]) / early_loss:.0f]]--> % to 4<!--[[-100 * fmean(gaps["GeGLU"][5400]) / late_loss:.0f]]--> %, but in every seed it stays a lead<!--[[? all(max(of) < 0 for of in gaps["GeGLU"].values())]]-->.
-# - We have not tested *why* dynamic convolution learns sooner. The answers follow their sources from left to right, so a window around the position may be a good start.
-# - Noise also falls with the steps. The deviation between vanilla's seeds is 0.034<!--[[stdev(base[600]):.3f]]--> nats after 600 steps and 0.002<!--[[stdev(base[5400]):.3f]]--> after 5,400. But GeGLU's lead falls as much, from 4.3<!--[[-fmean(gaps["GeGLU"][600]) / left_after[600]:.1f]]--> to 2.9<!--[[-fmean(gaps["GeGLU"][5400]) / left_after[5400]:.1f]]--> times the deviation left after pairing. So longer runs do not make this lead easier to see. They show whether it lasts.
+# - We have not tested *why* dynamic convolution learns sooner. The answers follow their sources from left to right, so a window around the current position may be a good start.
+# - Noise also falls with the steps. The deviation between vanilla's seeds is 0.034<!--[[stdev(base[600]):.3f]]--> nats after 600 steps and 0.002<!--[[stdev(base[5400]):.3f]]--> after 5,400. But GeGLU's lead shrinks faster, from 4.3<!--[[-fmean(gaps["GeGLU"][600]) / left_after[600]:.1f]]--> to 2.9<!--[[-fmean(gaps["GeGLU"][5400]) / left_after[5400]:.1f]]--> times the deviation left after pairing. So longer runs do not make this lead easier to see. They show whether it lasts.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Why a row may still fail to transfer.** A **failed replication** has other explanations, and each must be tested before anyone believes it. Ours passed three tests: the source is used, known effects are seen, and the runs are long enough for one lead to vanish. These explanations are left:
+# **Why a row may still fail to transfer.** If an improvement does not appear when the experiment is repeated, this is a **failed replication**. Before you conclude that the improvement is not real, test the other explanations. Our experiment passed three tests: the source is used, known effects are seen, and the runs are long enough for one lead to vanish. These explanations are left:
 #
 # - **the learning rate** is tuned only on vanilla; another row may need a different one;
-# - **the end**: 5,400 steps may still be a beginning, and the authors trained a hundred times longer<!--[[? 90 < 524_288 / STEPS < 110]]-->;
+# - **the length of training**: after 5,400 steps the models may still change their order, and the authors trained a hundred times longer<!--[[? 90 < 524_288 / STEPS < 110]]-->;
 # - **width 48** instead of 768, so a factorised embedding has 8 dimensions;
 # - **data and optimiser**: three small tasks instead of web text, AdamW instead of Adafactor.
 
@@ -598,7 +601,7 @@ show.predict(
 # <details><summary><b>What the paper says about the same question</b></summary>
 #
 # - **Settings shared by all rows matter.** In a second table (appendix A) all rows have learned positions instead of the relative bias. GeGLU's early loss is 0.073 below vanilla's there, instead of 0.052.
-#   Rezero, 2.262 in the first table, has 3.180 ± 0.719, so its runs differ widely. A modification is tested together with everything around it.
+#   Rezero's early loss is 2.262 in the first table and 3.180 ± 0.719 in the second, so there its runs differ widely. A modification is tested together with everything around it.
 # - **Tuning helps, but not enough.** They tried 25 settings of the Universal Transformer. The best brought its early loss from 2.40 to 2.265, still behind vanilla's 2.182.
 # - **What wins** (section 4 of the paper): small changes, more parameters or operations, or modifications that were developed in the same code.
 # - **Their advice:** try a modification in several programs and on several tasks, keep hyperparameters fixed, and report mean and deviation over runs.
@@ -606,7 +609,7 @@ show.predict(
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **Believe a difference when the models use what you compare, when the set-up shows known effects, when the seeds can tell the difference from noise, and when longer training does not reverse it.** On the paper's early loss 7<!--[[len(real)]]--> of 51 modifications are better than vanilla after the correction. GeGLU is better there and here. SwiGLU is better there, but our three seeds cannot tell it from vanilla.
+# **Believe a difference when the models use what you compare, when the set-up shows known effects, when the seeds can tell the difference from noise, and when longer training does not reverse it.** On the paper's early loss 7<!--[[len(real)]]--> of 51 modifications are better than vanilla after the correction. GeGLU is better in the paper and in our runs. SwiGLU is better in the paper, but our three seeds cannot tell it from vanilla.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *7 minutes. Let the room see only the 600 steps and bet. Then ask which explanation it would test first with one more day of two cores. What goes wrong: students call tuning unfair. Tuning vanilla alone is the test of a drop-in replacement; tuning each
@@ -629,7 +632,7 @@ mine = {"none": dict, "corrected": my_correction}
 widgets.correction_playground({"none": dict, "corrected": bonferroni}, columns, yours=mine)
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *5 minutes, or homework. The function given is Bonferroni, so the pictures agree at first. With Benjamini and Hochberg RMS Norm and GLU come back. What goes wrong: the running minimum is taken from the wrong end.*
+# *5 minutes, or homework. The given function is Bonferroni, so the pictures agree at first. With Benjamini and Hochberg RMS Norm and GLU pass again. What goes wrong: the running minimum is taken from the wrong end.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # In the assignment [`exercises/modifications/modifications.ipynb`](../exercises/modifications/modifications.ipynb) you build three modifications and all the tests of this lecture, and judge one row of the table with them.
@@ -640,7 +643,7 @@ widgets.correction_playground({"none": dict, "corrected": bonferroni}, columns, 
 # 1. A table prints 2.10 ± 0.01 and 2.12 ± 0.01 (standard deviations, five runs). What is $t$?
 # <details><summary>Answer</summary>$0.02 / \sqrt{2 \cdot 0.01^2 / 5} = 3.2$, so p is about 0.01.</details>
 #
-# 2. The same, but one run each. What is p?
+# 2. Suppose that the same means come from one run each. What is p?
 # <details><summary>Answer</summary>Unknown. One run has no spread, so no test can be made.</details>
 #
 # 3. You tried 51 ideas and report the best, with p = 0.01. What should a reader do?
@@ -650,10 +653,10 @@ widgets.correction_playground({"none": dict, "corrected": bonferroni}, columns, 
 # <details><summary>Answer</summary>All are compared with the same few runs of the baseline. If these are unlucky, every row looks better.</details>
 #
 # 5. A Switch Transformer beats vanilla at equal operations. Name a comparison in which it may lose.
-# <details><summary>Answer</summary>At equal memory, because it has five times the parameters. Or at equal time, on a machine that needs long to read so many from memory.</details>
+# <details><summary>Answer</summary>At equal memory, because it has five times the parameters. Or at equal time, on a machine that needs a long time to read so many parameters from memory.</details>
 #
 # 6. Two tables have a rank correlation of 0.6 over 52 rows. May you conclude that the best row of one is among the best of the other?
-# <details><summary>Answer</summary>No. The clearly bad rows can produce all of it; look at the correlation among the good ones.</details>
+# <details><summary>Answer</summary>No. The clearly bad rows can produce all of the correlation. Look at the correlation among the good rows.</details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *The questions are not projected. If 3 minutes are left, ask number 3. What goes wrong: they answer with a new experiment, which is right, but forget to say how many runs.*
@@ -665,7 +668,7 @@ widgets.correction_playground({"none": dict, "corrected": bonferroni}, columns, 
 # |---|---|---|
 # | loss | log perplexity | nats per token on held-out text; the paper's column |
 # | early, final | after 65,536 and 524,288 steps | an eighth of the training, and its end |
-# | operations | Ops, FLOPs | of one step of the paper; ours counts multiply-adds of one batch, forwards |
+# | operations | Ops, FLOPs | the paper counts those of one training step; we count the multiply-adds of one batch in the forward pass |
 # | ± | | half a 95 % interval here; the paper prints standard deviations |
 # | ρ | $r_s$ | Spearman's rank correlation |
 # | Holm's correction | Holm–Bonferroni | corrected p values, from the smallest |
@@ -681,7 +684,7 @@ widgets.correction_playground({"none": dict, "corrected": bonferroni}, columns, 
 # - **final loss**: held-out loss at the end of the training.
 # - **Welch's t test**: a test whether two means are equal, for samples whose spreads may differ.
 # - **p value**: the probability of a result at least this extreme if there were no difference.
-# - **correction for multiple comparisons**: asking more of each test because many are made.
+# - **correction for multiple comparisons**: requiring a smaller p value of each test because many are made.
 # - **Bonferroni**: the correction that multiplies every p value by the number of tests.
 # - **Holm**: the correction that multiplies the smallest p value by the number of tests, the next by one less, and so on.
 # - **Spearman's rank correlation**: the correlation of the ranks of two lists.

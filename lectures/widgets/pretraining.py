@@ -124,7 +124,7 @@ def _pictures(found: Objective, family: str, at: int) -> list[str]:
     spoken = "; ".join(
         f"{word} sees {int(row.sum())} of {len(row)}" for word, row in zip(found.reads, found.mask, strict=True)
     )
-    title = "the decoder, to itself" if found.source else "who sees whom"
+    title = "the decoder's self-attention" if found.source else "who sees whom"
     table = heatmap_svg(
         sees, names, names, alt=f"Mask, {title}: {spoken}.", cell=24, title=title, numbers=False, highlight=at,
         note="blue: may attend; grey: may not",
@@ -297,7 +297,7 @@ def senses_explorer(vectors: Mapping[str, Mapping[str, tuple[Sequence[str], Sequ
         labels = [f"{textwrap.shorten(text, 52, placeholder='…')} {i + 1}" for i, text in enumerate(texts)]
         picture = heatmap_svg(
             (near + 1) / 2, labels, [str(i + 1) for i in range(len(texts))], alt=alt, cell=27, numbers=False,
-            title=f"{model}, layer {layer}", note=f"dark: alike. 1 to {senses.count(kinds[0])}: {kinds[0]}; then {kinds[1]}",
+            title=f"{model}, layer {layer}", note=f"dark: similar. 1 to {senses.count(kinds[0])}: {kinds[0]}; then {kinds[1]}",
         )  # fmt: skip
         return picture + said(f"Mean cosine within a sense {number(within)}, between senses {number(between)}.")
 

@@ -107,7 +107,7 @@ ABOUT: dict[str, About] = {
     "Fixup": About(
         "nrf",
         "x ← x + a f(x + b); matrices of a branch × L^(−1/(2m − 2)), its last one 0",
-        "Initial weights scaled by the depth replace the norm, and so do a few learned scalars.",
+        "Initial weights scaled by the depth and a few learned scalars replace the norm.",
         (fixup.Fixup, fixup.FixupFeedForward.forward, fixup.initialise_fixup),
     ),
     "24 layers, d_ff = 1536, H = 6": _deep(24, "Twice as deep; the feed-forward network and the heads are halved."),
@@ -117,7 +117,7 @@ ABOUT: dict[str, About] = {
     "Block sharing": About(
         "l",
         "h^l = layer(h^(l − 1)), the same layer for every l",
-        "All layers of a side are one: 65 million parameters, most of them embeddings.",
+        "All layers of a side are one and the same: 65 million parameters, most of them embeddings.",
         (albert.share_blocks,),
     ),
     "Block sharing + Factorized embeddings": About(
@@ -129,7 +129,7 @@ ABOUT: dict[str, About] = {
     "Block sharing + Factorized & shared embeddings": About(
         "leds",
         "h^l = layer(h^(l − 1));  E = A B,  logits = (h Bᵀ) Aᵀ",
-        "The same, and the softmax has the same two factors: 20 million parameters.",
+        "Block sharing and narrow token vectors, and the softmax has the same two factors: 20 million parameters.",
         (albert.share_blocks, factorised.FactorisedOutput.forward),
     ),
     "Encoder only block sharing": About(
@@ -153,7 +153,7 @@ ABOUT: dict[str, About] = {
     "Factorized & shared embeddings": About(
         "eds",
         "E = A B,  logits = (h Bᵀ) Aᵀ",
-        "The same, and the softmax uses the two factors again.",
+        "Narrow token vectors and one matrix that widens them; the softmax uses the same two factors.",
         (factorised.FactorisedEmbedding.forward, factorised.FactorisedOutput.forward),
     ),
     "Tied encoder/decoder input embeddings": About(
@@ -195,7 +195,7 @@ ABOUT: dict[str, About] = {
     "Mixture of softmaxes": About(
         "s",
         "P(w | h) = Σ_k π_k softmax(E tanh(W_k h))_w",
-        "Fifteen softmaxes and their weighted mean, against the bounded rank of a single one.",
+        "Fifteen softmaxes and their weighted mean, because the rank of a single softmax is bounded.",
         (mixture_of_softmaxes.MixtureOfSoftmaxes.forward,),
     ),
     "Transparent attention": About(
@@ -272,7 +272,7 @@ ABOUT: dict[str, About] = {
     "Switch Transformer": About(
         "f",
         "y = p_e FFN_e(x), e the best of 32 experts, p = softmax(W x)",
-        "The same with one expert per token: five times the parameters at about the same operations.",
+        "A mixture of experts with one expert per token: five times the parameters at about the same operations.",
         (mixture_of_experts.MixtureOfExperts.forward, switch.build_switch),
     ),
     "Funnel Transformer": About(
