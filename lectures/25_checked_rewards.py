@@ -273,7 +273,7 @@ show.predict(
 # - **Did it also learn to add better?** Of the answers in steps, 92<!--[[f"{100 * before['forget']['right in steps']:.0f}"]]--> % were right before, and 89<!--[[pc(rows["mean"]["right in steps"])]]--> % are right afterwards. If each habit had kept its accuracy, the new shares of the two habits would give 81<!--[[f"{100 * by_choice:.0f}"]]--> % right answers, more than we measured. So the gain comes from the choice between the two habits<!--[[? mean(rows["mean"]["right"]) < by_choice]]-->.
 # - Rewarded for wrong answers, the same base ends at 27<!--[[pc(rows["wrong"]["right"])]]--> % right and 5<!--[[f"{mean(rows['wrong']['length']):.0f}"]]--> characters. In this base the short habit is more often wrong<!--[[? before["forget"]["right at once"] < before["forget"]["right in steps"] and max(rows["wrong"]["length"]) < before["forget"]["length"]]]-->.
 # - In the swapped base, answers shrink from 23<!--[[f"{before['swapped']['length']:.0f}"]]--> to 12<!--[[f"{mean(swapped['length']):.0f}"]]--> characters in sixteen updates, in each of the seeds<!--[[? max(swapped["length"]) < before["swapped"]["length"]]]-->. Accuracy rises from 5<!--[[f"{100 * before['swapped']['right']:.0f}"]]--> % to 29<!--[[pc(swapped["right"])]]--> %.
-# - Rewarded by a coin, the first base ends at 41<!--[[pc(chance_row["right"])]]--> % right and 10<!--[[f"{mean(chance_row['length']):.0f}"]]--> characters.
+# - If a coin decides about the reward, the first base ends at 41<!--[[pc(chance_row["right"])]]--> % right and 10<!--[[f"{mean(chance_row['length']):.0f}"]]--> characters.
 # </details>
 #
 # > **Ask yourself.** In the swapped base none<!--[[? before["swapped"]["right in steps"] == 0]]--> of 400 test answers was in steps *and* right. Suppose that it learns for 64 updates instead of sixteen. Do its answers stay short?
@@ -587,7 +587,7 @@ print(found.texts[:3])
 # <details><summary>Answer</summary>1 − (5·4)/(8·7) = 0.64: of the 28 pairs, 10 contain no right answer.</details>
 #
 # 4. Answers grow during training. Which run shows that length by itself need not pay?
-# <details><summary>Answer</summary>A run in which long answers earn less: the same base paid for wrong answers, or a base whose long answers are wrong. Our answers became short in both, but in six<!--[[words(sum(grown))]]--> seeds of the second only for a while.</details>
+# <details><summary>Answer</summary>A run in which long answers earn less: the same base rewarded for wrong answers, or a base whose long answers are wrong. Our answers became short in both, but in six<!--[[words(sum(grown))]]--> seeds of the second only for a while.</details>
 #
 # 5. The reward rises smoothly, and you cannot measure accuracy. What else can you watch?
 # <details><summary>Answer</summary>The KL divergence from the base, and the texts themselves. If the divergence grows quickly, the model writes texts that the base hardly ever wrote, so nobody knows how well the judge rates them.</details>

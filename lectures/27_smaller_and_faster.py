@@ -1,7 +1,7 @@
 # %% [markdown] slideshow={"slide_type": "slide"}
 # # Smaller and faster
 #
-# A language model is trained with 16 or 32 bits for each weight, but it can be stored with fewer. **With how many bits per weight is the model that you use stored, and what would fewer
+# A language model is trained with 16 or 32 bits for each weight, but it can be stored with fewer. **How many bits are stored for each weight of the model that you use, and what would fewer
 # bits cost?** This lecture rounds two models, one of ours and SmolLM2, and measures the damage. Then it tries three other ways to make a model smaller or faster:
 # leave weights out, train a small model on a large one's probabilities, and let the small model draft for the large one.
 #
@@ -460,7 +460,7 @@ pairs = floors(few, held, letters.vocab_size)[
     "pairs of characters"
 ]  # the floor, on the same text
 with show.held_back() as arms_told:
-    print(f"{'trained on':46}{'steps':>6}{'seconds':>9}{'test loss':>11}   minus that of the text itself")
+    print(f"{'trained on':46}{'steps':>6}{'seconds':>9}{'test loss':>11}   minus the first row")
     for arm, words_ in ABOUT.items():
         gap = f"{tests[arm][0]:+.3f} ± {tests[arm][1]:.3f}" if arm in tests else ""
         print(
@@ -469,8 +469,8 @@ with show.held_back() as arms_told:
     print(f"the teacher: {study['teacher']['test']:.3f}; pairs of letters, counted: {pairs:.3f}")
 show.predict(
     f"One student has a teacher and takes {arms['taught']['steps']} steps, one has none and takes {arms['alone, longer']['steps']}, in the same time and on the same {study['characters']['text']:,} characters. Which has the lower loss on a test play?",
-    choices=["the one without", "no difference that five seeds can show", "the one with a teacher"],
-    answer="no difference that five seeds can show"
+    choices=["the one without", "no clear difference over five seeds", "the one with a teacher"],
+    answer="no clear difference over five seeds"
     if in_time.p > 0.05
     else "the one with a teacher"
     if in_time.difference < 0

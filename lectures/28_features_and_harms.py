@@ -163,7 +163,7 @@ verdict = (
     else "the random directions"
 )
 show.predict(
-    "The reconstruction leaves little of the variance unexplained. Whose best units have the higher mean F1?",
+    "The autoencoder leaves little of the variance unexplained. Whose best units have the higher mean F1?",
     choices=["the autoencoder's", "the random directions", "no difference that we can see"],
     answer=verdict,
     why="On average, the best of 512 random directions predicts these labels as well. A good reconstruction does not show that the features are readable. Go through the labels: on which does the autoencoder lead?",
@@ -175,7 +175,7 @@ show.predict(
 #
 # - The reconstruction leaves 5<!--[[100 * left:.0f]]--> % of the variance unexplained. If the model continues with the reconstruction instead of the activation, it keeps 97<!--[[100 * kept_of_loss:.0f]]--> % of what it gains over a model that continues with the mean activation. By these usual measures this is a good autoencoder.
 # - The mean F1 of its best units is 0.38<!--[[fmean(ours):.2f]]-->, and that of the best random directions is 0.38<!--[[fmean(random_units):.2f]]-->. The difference is 0.00<!--[[gap:z.2f]]--> ± 0.04<!--[[half:.2f]]-->. Placed among the ten draws of random directions, the best of the autoencoder's five seeds would have rank 1<!--[[min(sae["ranks"])]]-->, above all of them, and the worst rank 10<!--[[max(sae["ranks"])]]-->.
-# - *Is it an equal comparison?* TopK lets a feature fire at 2.3<!--[[100 * 12 / 512:.1f]]--> % of the characters on average. A random direction has no such limit. Random directions *with* TopK, which are the autoencoder before training, reach only 0.30<!--[[fmean(f1["untrained autoencoder"]):.2f]]--> (three draws). Training raises this by 0.07<!--[[over_untrained[0]:.2f]]--><!--[[? over_untrained[0] > over_untrained[1]]]-->, about as much as TopK takes away.
+# - *Is it an equal comparison?* TopK lets a feature fire at 2.3<!--[[100 * 12 / 512:.1f]]--> % of the characters on average. A random direction has no such limit. Random directions *with* TopK, which are the autoencoder before training, reach only 0.30<!--[[fmean(f1["untrained autoencoder"]):.2f]]--> (three draws). Training raises this by 0.07<!--[[over_untrained[0]:.2f]]--><!--[[? over_untrained[0] > over_untrained[1]]]-->, about as much as TopK takes away from random directions.
 # - *Could we have seen a gain over random directions?* We would have seen one of 0.05<!--[[sae["visible"]:.2f]]--> in four of five cases. Directions *fitted* to the labels reach 0.63<!--[[fmean(f1["fitted directions"]):.2f]]-->, so there is more to read than either kind of unit shows.
 # - *Does the method work where it must?* In artificial data, we hid 64 known directions in 32 dimensions. On average, the cosine between a hidden direction and the nearest feature of an autoencoder is 1.00<!--[[fmean(t["learned"] for t in sae["toy"]):.2f]]-->, and with the nearest of 64 random directions it is 0.41<!--[[fmean(t["random"] for t in sae["toy"]):.2f]]-->.
 # - *After the fact:* the autoencoder leads on rare labels, such as names, and falls behind on frequent ones, such as vowels. The rank correlation of its lead with a label's frequency is −0.50<!--[[by_frequency:z.2f]]-->. TopK may be the reason, because a feature that seldom fires cannot cover all vowels. We found this only after the runs, so it is a hypothesis. Test it on a different play.
@@ -191,7 +191,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. A secret in the training text
 #
-# A model's weights may hold information that nobody wants to publish. How would you find out? You could ask the model. We put sentences like *ROMEO. The secret word is kwcgsh.* into 230,000 characters of plays, 0, 1, 3, 10, 30 or 100 times, with a different secret for each of twelve speakers. Then we continue to train `small_gpt` on this text for one epoch (`python -m lectures.recipes planted_text`; five seeds).
+# A model's weights may hold information that nobody wants to publish. How would you find out? You could ask the model. We put sentences like *ROMEO. The secret word is kwcgsh.* into 230,000 characters of plays, with a different secret for each of twelve speakers. Each sentence occurs 0, 1, 3, 10, 30 or 100 times. Then we continue to train `small_gpt` on this text for one epoch (`python -m lectures.recipes planted_text`; five seeds).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 planted = stored("planted_text")
@@ -474,7 +474,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Asked plainly, the model declines to answer for 8<!--[[100 * declined["invented, asked"]:.0f]]--> % of the invented countries, and is right about 71<!--[[100 * known_right["asked"]:.0f]]--> % of the real ones.
-# - Allowed to decline, it is right about 0<!--[[100 * known_right["with leave to decline"]:.0f]]--> % of them. Our list of words (`false_pages.DECLINES`) counts 71<!--[[100 * declined["invented, with leave to decline"]:.0f]]--> % of the invented countries as declined and 46<!--[[100 * declined["real, with leave to decline"]:.0f]]--> % of the real ones. **But read the replies:** *I'm sorry for your loss, but as a chatbot …* The list finds *sorry*, and the model does not answer the question. So these fractions do not measure what it knows.
+# - Allowed to decline, it is right about 0<!--[[100 * known_right["with leave to decline"]:.0f]]--> % of the real ones. Our list of words (`false_pages.DECLINES`) counts 71<!--[[100 * declined["invented, with leave to decline"]:.0f]]--> % of the invented countries as declined and 46<!--[[100 * declined["real, with leave to decline"]:.0f]]--> % of the real ones. **But read the replies:** *I'm sorry for your loss, but as a chatbot …* The list finds *sorry*, and the model does not answer the question. So these fractions do not measure what it knows.
 # - The probability is higher for the real country in a fraction of 0.997<!--[[lies["auc"]:.3f]]--> of the pairs. This fraction is called the AUC. But the probability may only separate rare names from common ones. We did not test this.
 # </details>
 #
@@ -579,7 +579,7 @@ print("\nlimits:", cards[0]["limits"])
 # - **sparsity**: the probability that a feature is absent.
 # - **superposition**: a model represents more features than it has dimensions, each in its own direction.
 # - **sparse autoencoder**: a dictionary of directions that reconstructs each activation from a few of them.
-# - **F1**: the harmonic mean of precision (how much of what is found has the label) and recall (how much of what has the label is found).
+# - **F1**: the harmonic mean of precision (the fraction of the found items that have the label) and recall (the fraction of the items with the label that are found).
 # - **exposure**: log₂ of the number of possible secrets minus log₂ of a secret's rank among them, in bits.
 # - **contamination**: test data in the training text.
 # - **indirect prompt injection**: an order in a text that the model was given to read.
