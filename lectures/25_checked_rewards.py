@@ -493,11 +493,11 @@ for beta, of in judged.items():
 # <details><summary><b>What to notice</b></summary>
 #
 # - Without a price, the judge's reward rises from 0.21<!--[[free["reward"][0]:.2f]]--> to 0.92<!--[[free["reward"][-1]:.2f]]-->, and 2<!--[[pc(judged["0"]["right"])]]--> % of the answers are right. The KL divergence from the base grows to 71<!--[[free["kl"][-1]:.0f]]--> nats per answer. If you watch only the reward, you see success.
-# - In updates 2 to 6 accuracy was between 33<!--[[f"{100 * min(early):.0f}"]]--> and 74<!--[[f"{100 * max(early):.0f}"]]--> %, depending on the seed. So in some seeds accuracy rises at first, but with five seeds we cannot tell whether it does on average (11<!--[[100 * risen.difference:.0f]]--> ± 20<!--[[100 * risen.half:.0f]]--> points<!--[[? risen.half > risen.difference]]-->).
+# - Averaged over updates 2 to 6, accuracy was between 33<!--[[f"{100 * min(early):.0f}"]]--> and 74<!--[[f"{100 * max(early):.0f}"]]--> %, depending on the seed. So in some seeds accuracy rises at first, but with five seeds we cannot tell whether it does on average (11<!--[[100 * risen.difference:.0f]]--> ± 20<!--[[100 * risen.half:.0f]]--> points<!--[[? risen.half > risen.difference]]-->).
 # - At β = 0.01, four<!--[[words(sum(value > 0.5 for value in judged["0.01"]["right"]))]]--> of five seeds stay above 50 %, and one writes nonsense. At β = 0.03<!--[[best_beta]]-->, the highest price that we tried, all five stay above it, and 79<!--[[pc(held_end["right"])]]--> % of the answers are right.
 # - That is about as many as with the checker (79<!--[[pc(rows["mean"]["right"])]]--> %), though the two runs had different learning rates and we chose this β by its result. In this base, long answers happen to be right.
 # - Our gradient of the KL penalty, like GRPO's, ignores that a change of the parameters also changes which prefixes are sampled. So training follows this objective only approximately.
-# - Would stopping early have done as well? Without a price, the best update has a mean accuracy of 63<!--[[100 * max(free["right"]):.0f]]--> %, so here it would not. In the larger study of Gao et al. the penalty acted much like stopping early.
+# - Would stopping early have done as well? Without a price, the best update has a mean accuracy of 63<!--[[100 * max(free["right"]):.0f]]--> %, so stopping all seeds at the same update would not. In the larger study of Gao et al. the penalty acted much like stopping early.
 # </details>
 #
 # **A KL penalty does not improve the judge. If it is strong enough, it keeps the model near its base, and there this judge happens to be right.**
@@ -578,7 +578,7 @@ print(found.texts[:3])
 # ## Check yourself
 #
 # 1. All 8 answers to a sum are right. What is GRPO's step for this sum?
-# <details><summary>Answer</summary>It is zero, since every advantage is zero. A sum that is always or never solved teaches nothing.</details>
+# <details><summary>Answer</summary>It is zero, since every advantage is zero. With this baseline, a sum that is always or never solved teaches nothing.</details>
 #
 # 2. A colleague subtracts each answer's own length from its reward and calls it a baseline. What is wrong?
 # <details><summary>Answer</summary>A baseline must not depend on the answer. This one changes the objective: it rewards short answers.</details>

@@ -195,7 +195,7 @@ law = (torch.cat([first, rest], 2) - y).abs().max()
 print(f"133 positions, then 167 from the state: {law:.0e}")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# All differences are rounding errors<!--[[? max(*apart.values(), law) < 5e-6]]-->. The last line checks a law that holds for every language model in this course: if a text is read in two parts and the state is passed on, the outputs are the same as if it is read at once. Chunks of 1 are the recurrence. Without erasing, one chunk as long as the text is attention without a softmax, and one head of width $d$ does $2\,C\,d$ multiply-adds per position within chunks of $C$ positions. Reading the matrix and writing into it take another $2\,d^2$.
+# All differences are rounding errors<!--[[? max(*apart.values(), law) < 5e-6]]-->. The last line checks a law that holds for every causal language model in this course: if a text is read in two parts and the state is passed on, the outputs are the same as if it is read at once. Chunks of 1 are the recurrence. Without erasing, one chunk as long as the text is attention without a softmax, and one head of width $d$ does $2\,C\,d$ multiply-adds per position within chunks of $C$ positions. Reading the matrix and writing into it take another $2\,d^2$.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 sizes = (1, 8, 32, 128, 512)
@@ -248,7 +248,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Is it fast?
 #
-# We timed one layer of width 96 (four heads), forward and backward, on a batch of two texts and with one thread (`python -m lectures.recipes memory_speed`). Attention uses the fused kernel of [lecture 18](18_cheaper_attention.ipynb). The LSTM of [lecture 8](08_gates.ipynb) is PyTorch's, which reads the whole text in one call. It has twice the parameters of the other layers.
+# We timed one layer of width 96 (four heads), forward and backward, on a batch of two texts and with one thread (`python -m lectures.recipes memory_speed`). Attention uses the fused kernel of [lecture 18](18_cheaper_attention.ipynb). The LSTM of [lecture 8](08_gates.ipynb) (Hochreiter & Schmidhuber 1997) is PyTorch's, which reads the whole text in one call. It has twice the parameters of the other layers.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 speed = {
@@ -282,8 +282,8 @@ lines = HTML(
 )
 show.predict(
     f"Which layer takes the least time for {longest:,} tokens on one thread?",
-    choices=["attention, fused", "the delta rule, in chunks", "the LSTM of 1997"],
-    answer=["attention, fused", "the delta rule, in chunks", "the LSTM of 1997"][
+    choices=["attention, fused", "the delta rule, in chunks", "the LSTM"],
+    answer=["attention, fused", "the delta rule, in chunks", "the LSTM"][
         [
             speed[name][longest]
             for name in ("attention", "delta rule, in chunks", "LSTM, one call")
