@@ -1,7 +1,7 @@
 # %% [markdown] slideshow={"slide_type": "slide"}
 # # Rewards that can be checked
 #
-# A program can check the result of a sum, and whether a program passes its tests. Learning from such checks is called **reinforcement learning with verifiable rewards** (RLVR; Lambert et al. 2024). **What does a language model learn if a program only says whether its answer is right?**
+# A program can check whether a sum is right, or whether code passes its tests. Learning from such checks is called **reinforcement learning with verifiable rewards** (RLVR; Lambert et al. 2024). **What does a language model learn if a program only says whether its answer is right?**
 #
 # <img src="figures/right_or_wrong.svg" width="760" alt="Four answers of a model to two sums, with and without steps. A program marks two of them as right and two as wrong.">
 #
@@ -55,14 +55,14 @@ def pc(values):
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1. A model with two habits
 #
-# Our model is a Transformer with 105,472<!--[[sum(p.numel() for p in base.parameters()):,]]--> parameters. It has learned sums of three-digit numbers from two kinds of careless teachers. A quarter of them work **in steps**, units first, and write each carry down, in a short **chain of thought** (Wei et al. 2022); 3 % of their steps are off by one. The others answer **at once** and forget every carry:
+# Our model is a Transformer with 105,472<!--[[sum(p.numel() for p in base.parameters()):,]]--> parameters. It has learned sums of three-digit numbers from two kinds of careless teachers. A quarter of them work **in steps**: they add the columns, units first, and write each carry down. Such written steps are called a **chain of thought** (Wei et al. 2022). Of their steps, 3 % are off by one. The others answer **at once** and forget every carry:
 #
 # | | the answer to `347+286=` |
 # |---|---|
 # | in steps | `7+6=13,4+8+1=13,3+2+1=06;633` |
 # | at once | `523` |
 #
-# The model imitates both; we sample its answers at temperature 1. A tenth of all sums, chosen by a hash, is held out. We measure accuracy before and after training on these held-out sums. The curves *during* training come from the sums that the model trains on.
+# The model imitates both kinds. We sample its answers at temperature 1. A tenth of all sums, chosen by a hash, is held out. We measure accuracy before and after training on these held-out sums. The curves *during* training come from the sums that the model trains on.
 
 # %% slideshow={"slide_type": "fragment"}
 held_out = sums(random.Random(1), 200, held=True)
@@ -76,17 +76,17 @@ with show.held_back() as two_habits:
         print(f"{name:10} {before['forget'][how]:.2f} right")
     print(f"together   {before['forget']['right']:.2f} right")
 show.predict(
-    "A teacher who forgets every carry is right only if no column has one. The digits are random, and only the last two columns can have a carry. How often is this teacher right?",
+    "A teacher who forgets every carry is right only if no column has one. The digits are random. The result always has three digits, so only the last two columns can have a carry. How often is this teacher right?",
     choices={"about 5 %": 0.05, "about 30 %": 0.3, "about 60 %": 0.6},
     answer=mean(
         float(a % 10 + b % 10 < 10 and a // 10 % 10 + b // 10 % 10 < 10) for a, b in held_out
     ),
-    why="Of the 100 pairs of digits 55 have a sum below ten. Two columns have to be such pairs, and 0.55² is about 0.3. Where the model answers at once, it is right about as often as these teachers.",
+    why="Of the 100 pairs of digits, 55 have a sum below ten. Both columns must be such pairs, and 0.55² is about 0.3. Where the model answers at once, it is right about as often as these teachers.",
     reveals=two_habits,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **The better habit is the rarer one.** The model already has both.
+# **The better habit is the rarer one.** The model already has both habits.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *6 minutes. Let the room add 347 and 286 in both ways. Ask how they would split the sums into training and test sets, and show a trap: the rule `(1009*a + 31*b) % 10 == 0` looks random, but it only says that the last digits agree. What goes wrong: "it cannot add". It can, if it works in steps.*
@@ -98,11 +98,11 @@ show.predict(
 #
 # $$J = \sum_y \pi(y \mid x)\, r(y).$$
 #
-# Neither the sampling of a text nor the checker has a derivative, but the probabilities in $J$ have one. With the **log-derivative trick**, $\nabla \pi = \pi\, \nabla \log \pi$,
+# We cannot differentiate the sampling of a text or the checker, but we can differentiate the probabilities in $J$. With the **log-derivative trick**, $\nabla \pi = \pi\, \nabla \log \pi$,
 #
 # $$\nabla J = \sum_y \nabla \pi(y \mid x)\, r(y) = \sum_y \pi(y \mid x)\, r(y)\, \nabla \log \pi(y \mid x) = \mathbb{E}\big[r(y)\, \nabla \log \pi(y \mid x)\big].$$
 #
-# The last expression is a mean over samples. So sample answers, and raise the log-probability of each in proportion to its reward. This estimate of the **policy gradient** is called REINFORCE (Williams 1992). The log-probability of an answer is the sum of those of its tokens.
+# In reinforcement learning $\pi$ is called a *policy*, and $\nabla J$ the **policy gradient**. The last expression is a mean over answers that the model samples. So we sample answers, and raise the log-probability of each in proportion to its reward. This estimate of the policy gradient is called REINFORCE (Williams 1992). The log-probability of an answer is the sum of those of its tokens.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **With a pencil.** Suppose there are three answers to `347+286=`:
@@ -112,7 +112,7 @@ show.predict(
 # | $\pi$ | 0.6 | 0.3 | 0.1 |
 # | $r$ | 0 | 1 | 0 |
 #
-# Here $\pi$ is a softmax of three scores. The gradient $\nabla \log \pi(y)$ with respect to the scores is the one-hot vector of $y$ minus $\pi$, which is the $p - y$ of [lecture 3](03_backpropagation.ipynb) with the opposite sign.
+# Here $\pi$ is a softmax of three scores. The gradient $\nabla \log \pi(y)$ with respect to the scores is the one-hot vector of $y$ minus $\pi$, which is the $p - y$ of [lecture 3](03_backpropagation.ipynb) with the opposite sign. For one sampled answer the *step* is $r(y)\, \nabla \log \pi(y)$. The expected step is $\nabla J$.
 
 # %% slideshow={"slide_type": "fragment"}
 pi = torch.tensor([0.6, 0.3, 0.1])
@@ -132,7 +132,7 @@ show.predict(
     "Compute it by hand. What is the expected step for the score of 633, the right answer?",
     within=0.011,
     answer=float(expected_step(0.0)[0][1]),
-    why="Only 633 is rewarded: 0.3 · 1 · (1 − 0.3). In general the expected step for a score is π(r − J): up if an answer is better than the mean reward J, else down.",
+    why="Only 633 is rewarded: 0.3 · 1 · (1 − 0.3). In general the expected step for a score is π(r − J). It is positive if the reward of this answer is above the mean reward J, and negative if it is below.",
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -152,7 +152,7 @@ show.predict(
     "We subtract the mean reward, 0.3, from every reward. What changes: the expected step, the spread of a single step around it, or both?",
     choices=list(kinds.values()),
     answer=kinds[(same, calmer)],
-    why="The probabilities sum to 1 whatever the scores are, so the gradient of their sum is 0. Move the baseline: at one value the spread is smallest.",
+    why="The probabilities sum to 1 whatever the scores are, so the gradient of their sum is 0. Move the baseline to find the value at which the spread is smallest.",
     reveals=widgets.baseline_player(
         dict(zip(("523", "633", "643"), pi.tolist(), strict=True)),
         dict(zip(("523", "633", "643"), r.tolist(), strict=True)),
@@ -166,14 +166,14 @@ show.predict(
 # - The baseline may depend on the question, but not on the answer.
 # </details>
 #
-# **A baseline that does not depend on the answer leaves the expected step as it is. It changes the spread, and a good baseline makes the spread smaller.**
+# **A baseline that does not depend on the answer does not change the expected step. It changes the spread, and a good baseline makes the spread smaller.**
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **PPO** (Schulman et al. 2017) trains a second network that predicts the baseline, and clips steps that move the model too far from the one that wrote the samples. **GRPO** (Shao et al. 2024, section 4.1) needs no second network. Its baseline is the mean of a group of $n$ answers to the same question, and the **advantage** of an answer is
+# **PPO** (Schulman et al. 2017) trains a second network that predicts the baseline, and clips steps that move the model too far from the one that wrote the samples. **GRPO** (Shao et al. 2024, section 4.1) needs no second network. Its baseline is the mean reward of a group of $n$ answers to the same question, and the **advantage** of an answer is
 #
 # $$A_i = r_i - \frac1n \sum_j r_j, \qquad \text{loss} = -\frac1n \sum_i A_i\, \log \pi(y_i \mid x).$$
 #
-# The group's mean contains $r_i$ itself, which shortens the expected step to $(1 - \frac1n)\, \nabla J$ and keeps its direction. As published, GRPO also divides each answer's term by its length (section 5), adds a KL penalty (section 7), and divides $A_i$ by the standard deviation of the group's rewards, which we did not measure. It also clips as PPO does, but with one step per batch that changes nothing.
+# The group's mean contains $r_i$ itself, which shortens the expected step to $(1 - \frac1n)\, \nabla J$ and keeps its direction. As published, GRPO also divides each answer's term by its length (section 5), adds a KL penalty (section 7), and divides $A_i$ by the standard deviation of the group's rewards. We did not measure the effect of this last division. GRPO also clips as PPO does, but clipping changes nothing if each batch is used for only one step, as here.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *12 minutes. Write the derivation on the board and let the room find the step where sampling enters. What goes wrong: "we differentiate the reward". Ask what happens to a group in which all answers are right (nothing: all advantages are 0).*
@@ -181,7 +181,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. Sixteen updates of right and wrong
 #
-# Each of sixteen updates samples 8 answers to each of 8 training sums, checks them, and makes one step.
+# In each of sixteen updates, the model samples 8 answers to each of 8 training sums, a program checks them, and the optimiser makes one step. The loss is divided by `TYPICAL`, a constant number of tokens, and not by the length of each answer.
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 from nlmcore.transfer.rewards import group_advantages, policy_loss
@@ -229,11 +229,11 @@ show.predict(
 # *9 minutes. Start the cell, and let the room vote on the length while it runs. What goes wrong: "it has learned to add". Ask which of these answers the base could not have written.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 4. Why do they get longer?
+# ## 4. Why do the answers get longer?
 #
 # Two explanations fit. Perhaps writing more *is* better, and learning from rewards discovers that. Or the model moves to whichever of its habits earns more, and here that is the long one.
 #
-# Two controls can separate them. One keeps the base and turns the reward round: it pays for *wrong* answers. The other keeps the reward and swaps the teachers. This swapped base is the first one, trained further by teachers of whom three quarters work in steps but count one too many in the first column, so they are never right. A quarter answer at once, as before. A third run keeps the first base and rewards each different answer by the toss of a coin.
+# Two controls can separate them. The first keeps the base, which is the model before this training, and reverses the reward: it rewards *wrong* answers. The second keeps the reward but starts from a **swapped base**, in which the long habit is the wrong one. To make it, we trained the first base further with other teachers. Three quarters of them work in steps but add one too many in the units column, so they are never right. The others answer at once, as before. We also run the first base with a reward that says nothing about the sum: the toss of a coin decides for each different answer whether it is rewarded.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 with show.held_back() as by_reward:
@@ -255,7 +255,7 @@ by_choice = (
     + (1 - in_steps) * before["forget"]["right at once"]
 )
 show.predict(
-    "The base with the swapped teachers learns from the same checker. What happens to the length of its answers?",
+    "The swapped base learns from the same checker. What happens to the length of its answers?",
     choices=["they become shorter", "they stay as long as they were", "they become longer"],
     answer="they become shorter"
     if change < 0.75
@@ -269,11 +269,11 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - With the checker, the first base goes from 46<!--[[f"{100 * before['forget']['right']:.0f}"]]--> % to 79<!--[[pc(rows["mean"]["right"])]]--> % right, and from 9<!--[[f"{before['forget']['length']:.0f}"]]--> to 23<!--[[f"{mean(rows['mean']['length']):.0f}"]]--> characters (means over ten<!--[[words(len(rows["mean"]["right"]))]]--> seeds). A seed draws the sums and the answers; there is one base of each kind.
-# - **Did it also learn to add better?** Of the answers in steps 92<!--[[f"{100 * before['forget']['right in steps']:.0f}"]]--> % were right before, and 89<!--[[pc(rows["mean"]["right in steps"])]]--> % are right afterwards. If each habit had kept its accuracy, the new shares would give 81<!--[[f"{100 * by_choice:.0f}"]]--> %, more than we measured. So the gain comes from the choice between the two habits<!--[[? mean(rows["mean"]["right"]) < by_choice]]-->.
-# - Paid for wrong answers, the same base ends at 27<!--[[pc(rows["wrong"]["right"])]]--> % right and 5<!--[[f"{mean(rows['wrong']['length']):.0f}"]]--> characters. In this base the short habit is the one that is more often wrong<!--[[? before["forget"]["right at once"] < before["forget"]["right in steps"] and max(rows["wrong"]["length"]) < before["forget"]["length"]]]-->.
-# - With swapped teachers, answers shrink from 23<!--[[f"{before['swapped']['length']:.0f}"]]--> to 12<!--[[f"{mean(swapped['length']):.0f}"]]--> characters in sixteen updates, in each of the seeds<!--[[? max(swapped["length"]) < before["swapped"]["length"]]]-->. Accuracy rises from 5<!--[[f"{100 * before['swapped']['right']:.0f}"]]--> % to 29<!--[[pc(swapped["right"])]]--> %.
-# - Rewarded by a coin, the first base ends at 41<!--[[pc(chance_row["right"])]]--> % right and 10<!--[[f"{mean(chance_row['length']):.0f}"]]--> characters.
+# - With the checker, the first base goes from 46<!--[[f"{100 * before['forget']['right']:.0f}"]]--> % to 79<!--[[pc(rows["mean"]["right"])]]--> % right, and from 9<!--[[f"{before['forget']['length']:.0f}"]]--> to 23<!--[[f"{mean(rows['mean']['length']):.0f}"]]--> characters (means over ten<!--[[words(len(rows["mean"]["right"]))]]--> seeds). Each seed draws other sums and answers, but we trained only one base of each kind.
+# - **Did it also learn to add better?** Of the answers in steps, 92<!--[[f"{100 * before['forget']['right in steps']:.0f}"]]--> % were right before, and 89<!--[[pc(rows["mean"]["right in steps"])]]--> % are right afterwards. If each habit had kept its accuracy, the new shares of the two habits would give 81<!--[[f"{100 * by_choice:.0f}"]]--> % right answers, more than we measured. So the gain comes from the choice between the two habits<!--[[? mean(rows["mean"]["right"]) < by_choice]]-->.
+# - Rewarded for wrong answers, the same base ends at 27<!--[[pc(rows["wrong"]["right"])]]--> % right and 5<!--[[f"{mean(rows['wrong']['length']):.0f}"]]--> characters. In this base the short habit is more often wrong<!--[[? before["forget"]["right at once"] < before["forget"]["right in steps"] and max(rows["wrong"]["length"]) < before["forget"]["length"]]]-->.
+# - In the swapped base, answers shrink from 23<!--[[f"{before['swapped']['length']:.0f}"]]--> to 12<!--[[f"{mean(swapped['length']):.0f}"]]--> characters in sixteen updates, in each of the seeds<!--[[? max(swapped["length"]) < before["swapped"]["length"]]]-->. Accuracy rises from 5<!--[[f"{100 * before['swapped']['right']:.0f}"]]--> % to 29<!--[[pc(swapped["right"])]]--> %.
+# - If a coin decides about the reward, the first base ends at 41<!--[[pc(chance_row["right"])]]--> % right and 10<!--[[f"{mean(chance_row['length']):.0f}"]]--> characters.
 # </details>
 #
 # > **Ask yourself.** In the swapped base none<!--[[? before["swapped"]["right in steps"] == 0]]--> of 400 test answers was in steps *and* right. Suppose that it learns for 64 updates instead of sixteen. Do its answers stay short?
@@ -301,12 +301,12 @@ HTML(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# In six<!--[[words(sum(grown))]]--> of ten<!--[[words(len(grown))]]--> seeds they do not. There the answers shrink, grow again, and end at 25<!--[[f"{min(n for n in longer['length'] if n > before['swapped']['length']):.0f}"]]--> to 28<!--[[f"{max(longer['length']):.0f}"]]--> characters, and at least 83<!--[[f"{100 * min(right for right, grew in zip(longer['right'], grown, strict=True) if grew):.0f}"]]--> % of them are right. In the other four<!--[[words(len(grown) - sum(grown))]]--> seeds they are still short after 64 updates, and at most 38<!--[[f"{100 * max(right for right, grew in zip(longer['right'], grown, strict=True) if not grew):.0f}"]]--> % are right. This base was made from one that worked correctly, so rewards may only have brought back what was still there.
+# In six<!--[[words(sum(grown))]]--> of ten<!--[[words(len(grown))]]--> seeds the answers do not stay short. They shrink, grow again, and end at 25<!--[[f"{min(n for n in longer['length'] if n > before['swapped']['length']):.0f}"]]--> to 28<!--[[f"{max(longer['length']):.0f}"]]--> characters, and at least 83<!--[[f"{100 * min(right for right, grew in zip(longer['right'], grown, strict=True) if grew):.0f}"]]--> % of them are right. In the other four<!--[[words(len(grown) - sum(grown))]]--> seeds they are still short after 64 updates, and at most 38<!--[[f"{100 * max(right for right, grew in zip(longer['right'], grown, strict=True) if not grew):.0f}"]]--> % are right. The swapped base was trained from a base that worked correctly in steps. So the rewards may only have brought back an ability that was still there.
 #
-# **The same base writes longer answers if right ones are paid, and shorter ones if wrong ones are<!--[[? min(rows["mean"]["length"]) > 1.5 * before["forget"]["length"] and max(rows["wrong"]["length"]) < before["forget"]["length"]]]-->. So nothing here shows that length by itself helps.** What the swapped base shows depends on the seed, and on when we stop.
+# **The same base writes longer answers if right ones are rewarded, and shorter answers if wrong ones are rewarded<!--[[? min(rows["mean"]["length"]) > 1.5 * before["forget"]["length"] and max(rows["wrong"]["length"]) < before["forget"]["length"]]]-->. So nothing here shows that length by itself helps.** What the swapped base shows depends on the seed, and on when we stop.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *7 minutes. Ask for the control before you show it. What goes wrong: "the model has discovered reasoning". Both ways of writing were taught, and the reward chose between them. We ourselves stopped the swapped base after sixteen updates, until a referee let it run on with more seeds.*
+# *7 minutes. Ask for the control before you show it. What goes wrong: "the model has discovered reasoning". Both ways of writing were taught, and the reward chose between them. We ourselves stopped the swapped base after sixteen updates, until a referee asked for a longer run with more seeds.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Which part of GRPO is needed?
@@ -315,7 +315,7 @@ HTML(
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 show.predict(
-    "Rewards are 1 and 0, no baseline is subtracted, nothing is divided by length. Up to a factor, which of these trainings has the same loss?",
+    "Rewards are 1 and 0, no baseline is subtracted, and nothing is divided by length. Up to a constant factor, which of these training methods has the same loss?",
     choices=[
         "cross-entropy on the model's own right answers",
         "cross-entropy on all of its answers",
@@ -326,7 +326,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The two parts make four cells. All start from the same base and see equally many samples, with the same ten<!--[[words(len(rows["mean"]["right"]))]]--> seeds and one learning rate. The first seed also tries half and twice that rate.
+# With or without each of the two parts, there are four variants. All start from the same base and use equally many samples, with the same ten<!--[[words(len(rows["mean"]["right"]))]]--> seeds and one learning rate. The first seed also tries half and twice that rate.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 names = {
@@ -359,7 +359,7 @@ of_right = (
     / before["forget"]["right"]
 )
 show.predict(
-    "Which of the four cells is least often right after sixteen updates?",
+    "Which of the four variants gives the fewest right answers after sixteen updates?",
     choices=list(names.values()),
     answer=names[least],
     why="With the division, each token of an answer at once weighs seven times as much as one of an answer in steps: 1/4 compared with 1/29. Liu et al. (2025, section 3) derive this preference for short right answers.",
@@ -369,28 +369,28 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Only one cell learns nothing. Without a baseline and with the division by length, 41<!--[[pc(rows["none, by length"]["right"])]]--> % of the answers are right, and 46<!--[[f"{100 * before['forget']['right']:.0f}"]]--> % of the base's. On average answers shrink to 7<!--[[f"{mean(rows['none, by length']['length']):.0f}"]]--> characters, but some seeds hardly move: the lengths go from 5.2<!--[[f"{min(rows['none, by length']['length']):.1f}"]]--> to 8.8<!--[[f"{max(rows['none, by length']['length']):.1f}"]]--><!--[[? max(rows["none, by length"]["right"]) < before["forget"]["right"] + 0.05]]-->. It learns nothing at either of the two other rates<!--[[? max(rows["none, by length"]["rates"].values()) < before["forget"]["right"]]]-->.
-# - **Why?** In the policy gradient, the choice of a habit moves towards the larger mean of $A / \text{length}$. In that cell this is 0.92<!--[[before["forget"]["right in steps"]:.2f]]--> / 29 = 0.03<!--[[weight["in steps"]:.2f]]--> for steps and 0.32<!--[[before["forget"]["right at once"]:.2f]]--> / 4 = 0.08<!--[[weight["at once"]:.2f]]--> for answers at once. With the mean subtracted, the second is negative<!--[[? before["forget"]["right at once"] < before["forget"]["right"] < before["forget"]["right in steps"]]]-->. So a base whose answers at once are right less than 13<!--[[f"{100 * limit:.0f}"]]--> % of the time should not fail in this cell. We have not tested this limit.
-# - The other three cells end at 79<!--[[pc(rows["mean"]["right"])]]--> to 80<!--[[pc(rows["none"]["right"])]]--> %, and paired tests see no difference<!--[[? all(compared[name].corrected > 0.05 for name in ("mean, by length", "none"))]]-->. With ten<!--[[words(len(rows["mean"]["right"]))]]--> seeds, such a test detects a difference of 4<!--[[f"{100 * layout.detectable(3):.0f}"]]--> points with a probability of 80 %, and smaller ones less often.
-# - **Must the answers be the model's own?** Here they should be. If the *base* writes all of them (*offline*), equally many and at the same rate, cross-entropy on the right ones ends 16<!--[[100 * own.difference:.0f]]--> ± 2<!--[[100 * own.half:.0f]]--> points lower<!--[[? own.difference > own.half]]-->. It imitates the base's right answers, of which 47<!--[[of_right:.0f]]--> % are in steps: at the end 52<!--[[pc(rows["offline"]["steps"])]]--> % of its answers are. With its own answers the selection is repeated at every update.
-# - For two<!--[[words(sum(max(row["rates"], key=row["rates"].get) == "0.001" for row in (rows[name] for name in names)))]]--> of the four cells the highest rate was the best one in the first seed. Without a baseline and without the division it reached 85<!--[[pc([rows["none"]["rates"]["0.001"]])]]--> %. So tuning each rate could change the order of these three.
+# - Only one variant learns nothing. Without a baseline and with the division by length, 41<!--[[pc(rows["none, by length"]["right"])]]--> % of the answers are right, compared with 46<!--[[f"{100 * before['forget']['right']:.0f}"]]--> % of the base's answers. On average the answers shrink to 7<!--[[f"{mean(rows['none, by length']['length']):.0f}"]]--> characters, but some seeds hardly change: the mean lengths of the seeds range from 5.2<!--[[f"{min(rows['none, by length']['length']):.1f}"]]--> to 8.8<!--[[f"{max(rows['none, by length']['length']):.1f}"]]--><!--[[? max(rows["none, by length"]["right"]) < before["forget"]["right"] + 0.05]]-->. Nor does this variant learn at either of the two other rates<!--[[? max(rows["none, by length"]["rates"].values()) < before["forget"]["right"]]]-->.
+# - **Why?** If the loss is divided by length, the gradient moves the model towards the habit with the larger mean of $A / \text{length}$. Without a baseline, $A$ is the reward. So this mean is 0.92<!--[[before["forget"]["right in steps"]:.2f]]--> / 29 = 0.03<!--[[weight["in steps"]:.2f]]--> for answers in steps, which have 29 tokens, and 0.32<!--[[before["forget"]["right at once"]:.2f]]--> / 4 = 0.08<!--[[weight["at once"]:.2f]]--> for answers at once, which have 4. With the group's mean subtracted, the second value is negative<!--[[? before["forget"]["right at once"] < before["forget"]["right"] < before["forget"]["right in steps"]]]-->. By the same calculation, the variant without a baseline should not fail if the base's answers at once are right less than 13<!--[[f"{100 * limit:.0f}"]]--> % of the time. We have not tested this limit.
+# - The other three variants end at 79<!--[[pc(rows["mean"]["right"])]]--> to 80<!--[[pc(rows["none"]["right"])]]--> %, and paired tests find no difference between the variant that only subtracts the mean and the other two<!--[[? all(compared[name].corrected > 0.05 for name in ("mean, by length", "none"))]]-->. With ten<!--[[words(len(rows["mean"]["right"]))]]--> seeds, such a test detects a difference of 4<!--[[f"{100 * layout.detectable(3):.0f}"]]--> points with a probability of 80 %, and smaller ones less often.
+# - **Must the answers be the model's own?** Here they should be. In another run (*offline*) the *base* writes all the answers; their number and the learning rate are the same. Then cross-entropy on the right ones ends 16<!--[[100 * own.difference:.0f]]--> ± 2<!--[[100 * own.half:.0f]]--> points lower<!--[[? own.difference > own.half]]-->. This model imitates the base's right answers, and 47<!--[[of_right:.0f]]--> % of those are in steps. At the end, 52<!--[[pc(rows["offline"]["steps"])]]--> % of its own answers are in steps. If the model learns from its own answers, the selection is repeated at every update.
+# - For two<!--[[words(sum(max(row["rates"], key=row["rates"].get) == "0.001" for row in (rows[name] for name in names)))]]--> of the four variants the highest rate was the best one in the first seed. Without a baseline and without the division it reached 85<!--[[pc([rows["none"]["rates"]["0.001"]])]]--> %. So tuning the rate of each variant could change the order of the three that learn.
 # </details>
 #
-# **From this base and at these rates, subtracting the group's mean mattered only together with the division by length.** Without it, cross-entropy on the model's own right answers did about as well.
+# **From this base and at these rates, subtracting the group's mean mattered only together with the division by length.** Without the division, cross-entropy on the model's own right answers did about as well.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *9 minutes. Let the room fill in the table of weights for a right short, a right long and a wrong answer in all four cells. What goes wrong: the winner of one task is taken for the better method.*
+# *9 minutes. Let the room fill in the table of weights for a right short, a right long and a wrong answer in all four variants. What goes wrong: the winner of one task is taken for the better method.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. One try, or many?
 #
-# Instead of training, we can spend **test-time compute** and let the base try $k$ times. If $c$ of $n$ samples are right, the fraction of sets of $k$ samples that contain a right one is
+# Instead of training the base, we can let it try $k$ times. This spends more operations when the model answers (**test-time compute**). If $c$ of $n$ samples are right, the fraction of sets of $k$ samples that contain a right one is
 #
 # $$\text{pass@}k = 1 - \binom{n-c}{k} \Big/ \binom{n}{k},$$
 #
-# an unbiased estimate (Chen et al. 2021, section 2.1). If nobody can check, the $k$ answers can still **vote**, and we return the most frequent one (**self-consistency**, Wang et al. 2023).
+# an unbiased estimate of the probability that at least one of $k$ tries is right (Chen et al. 2021, section 2.1). If nobody can check, the $k$ answers can still **vote**, and we return the most frequent one (**self-consistency**, Wang et al. 2023).
 #
-# A third base is the first one, trained further by teachers who answer at once and also replace a random digit if the answer is wrong. So in the first base many wrong answers **agree**, and in this one they **scatter**.
+# To compare, we trained the first base further into a third base. Its teachers are those of the first, but if an answer at once is wrong, they also replace one of its digits by a random one. So many wrong answers of the first base **agree**, and those of the third **scatter**.
 
 # %% slideshow={"slide_type": "fragment"}
 from nlmcore.metrics.attempts import majority
@@ -441,13 +441,13 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The cell above lets the first base vote on 40<!--[[len(asked)]]--> sums. Of these votes 26<!--[[len(wrong)]]--> are wrong, and 26<!--[[carryless]]--> of those are exactly the sum without its carries.
+# - In the cell above, the first base votes on 40<!--[[len(asked)]]--> sums. Of these votes 26<!--[[len(wrong)]]--> are wrong, and 26<!--[[carryless]]--> of those are exactly the sum without its carries.
 # - Where wrong answers agree, a vote of 64 is right in 35<!--[[pc([votes["agree"]["64"]])]]--> % of the sums and a single answer in 46<!--[[pc([votes["agree"]["1"]])]]--> %. Where they scatter, the vote is right in 57<!--[[pc([votes["scatter"]["64"]])]]--> % and a single answer in 34<!--[[pc([votes["scatter"]["1"]])]]--> %. All seeds agree on both directions<!--[[? all((run["vote"]["64"] > run["vote"]["1"]) == (key == "scatter") for key in ("forget", "scatter") for run in attempts[key])]]-->.
-# - With 64 tries the base solves 100<!--[[pc(run["pass"]["64"] for run in attempts["forget"])]]--> % of the sums, and with 4 tries 73<!--[[pc(run["pass"]["4"] for run in attempts["forget"])]]--> %. After learning from rewards, a single try is right in 78<!--[[pc(run["pass"]["1"] for run in attempts["after"])]]--> %.
+# - With 64 tries the first base solves 100<!--[[pc(run["pass"]["64"] for run in attempts["forget"])]]--> % of the sums, and with 4 tries 73<!--[[pc(run["pass"]["4"] for run in attempts["forget"])]]--> %. After learning from rewards, a single try is right in 78<!--[[pc(run["pass"]["1"] for run in attempts["after"])]]--> %.
 # - With 64 tries the *swapped* base solves only 44<!--[[pc(run["pass"]["64"] for run in attempts["swapped"])]]--> % of the sums. After the 64 updates of section 4, those six<!--[[words(len(regrown))]]--> seeds solve at least 96<!--[[f"{100 * min(of['64'] for of in regrown):.0f}"]]--> % with 64 tries, and 86<!--[[pc(of["1"] for of in regrown)]]--> % with one.
 # </details>
 #
-# **In the first base, rewards sharpened what it could already do.** It solves nearly every sum within 64 tries<!--[[? mean(run["pass"]["64"] for run in attempts["forget"]) > 0.99]]-->, so it cannot show whether rewards also *add* something. In the swapped base they did in some seeds<!--[[? min(of["64"] for of in regrown) > max(run["pass"]["64"] for run in attempts["swapped"])]]-->, or they brought back what its own base could do. We trained no base that never could.
+# **In the first base, rewards sharpened what it could already do.** It solves nearly every sum within 64 tries<!--[[? mean(run["pass"]["64"] for run in attempts["forget"]) > 0.99]]-->, so it cannot show whether rewards also *add* something. In some seeds of the swapped base they did<!--[[? min(of["64"] for of in regrown) > max(run["pass"]["64"] for run in attempts["swapped"])]]-->, or they brought back an ability of the first base, from which the swapped base was trained. To tell which, we would need a base that never could add in steps, and we did not train one.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Let five students add without carrying, and vote. What goes wrong: "more votes are always safer".*
@@ -455,7 +455,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. A judge who likes length
 #
-# Many tasks have no right answer to compare with. Then a judge gives points: a model trained on people's preferences, or a rule. Our judge has noticed that careful answers are long. Its reward is the length of the answer, divided by 40. The model learns from it for thirty updates of 32 answers, at twice<!--[[? judged["0"]["rate"] == 2 * rows["mean"]["rate"]]]--> the rate of section 3.
+# Many tasks have no right answer to compare with. Then a judge, which is a rule or a model trained on people's preferences, gives the reward. Our judge is a rule that mistakes length for care: its reward is the number of characters of the answer, divided by 40. The model learns from it for thirty updates of 32 answers, at twice<!--[[? judged["0"]["rate"] == 2 * rows["mean"]["rate"]]]--> the rate of section 3.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 free = {
@@ -470,16 +470,16 @@ show.predict(
     "After these updates the judge is content: its reward has risen from 0.2 to 0.9. How many of the model's answers are right now?",
     choices={"about 80 %": 0.8, "about 50 %, as before": 0.5, "nearly none": 0.0},
     answer=mean(judged["0"]["right"]),
-    why="Among the answers of the base, the long ones are those in steps, and most of those are right. But an answer in steps has 28 characters, and the judge pays for up to 40.",
+    why="Among the answers of the base, the long ones are those in steps, and most of those are right. But an answer in steps has 28 characters, and the judge's reward grows up to a length of 40.",
     reveals=widgets.leash_player(judged),
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **A leash.** Gao et al. (2023) call this *overoptimisation*. The usual protection is a penalty on the KL divergence from the base, as in DPO ([lecture 24](24_assistant.ipynb)). We now maximise
+# **A leash.** If training raises a reward but lowers the quality that the reward should measure, Gao et al. (2023) call this *overoptimisation*. The usual protection, which works like a leash, is a penalty on the KL divergence from the base, as in DPO ([lecture 24](24_assistant.ipynb)). We now maximise
 #
 # $$\mathbb{E}\big[r(y)\big] - \beta\, \mathrm{KL}(\pi \,\|\, \pi_\mathrm{ref}).$$
 #
-# $\beta$ is a price, in rewards per nat. Answering only in steps costs few nats, about ln(1/0.24) = 1.4<!--[[-torch.tensor(before["forget"]["steps"]).log():.1f]]-->, since the base does so in 24<!--[[f"{100 * before['forget']['steps']:.0f}"]]--> % of its answers. Nonsense that the base hardly ever writes costs many.
+# Here $\beta$ is the price of one nat of divergence. Answering only in steps costs few nats, about ln(1/0.24) = 1.4<!--[[-torch.tensor(before["forget"]["steps"]).log():.1f]]-->, since the base does so in 24<!--[[f"{100 * before['forget']['steps']:.0f}"]]--> % of its answers. Nonsense that the base hardly ever writes costs many nats.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 held_end = max(judged.values(), key=lambda of: mean(of["right"]))
@@ -493,14 +493,14 @@ for beta, of in judged.items():
 # <details><summary><b>What to notice</b></summary>
 #
 # - Without a price, the judge's reward rises from 0.21<!--[[free["reward"][0]:.2f]]--> to 0.92<!--[[free["reward"][-1]:.2f]]-->, and 2<!--[[pc(judged["0"]["right"])]]--> % of the answers are right. The KL divergence from the base grows to 71<!--[[free["kl"][-1]:.0f]]--> nats per answer. If you watch only the reward, you see success.
-# - In updates 2 to 6 accuracy was between 33<!--[[f"{100 * min(early):.0f}"]]--> and 74<!--[[f"{100 * max(early):.0f}"]]--> %, depending on the seed. So in some seeds accuracy rises at first, but with five seeds we cannot tell whether it does on average (11<!--[[100 * risen.difference:.0f]]--> ± 20<!--[[100 * risen.half:.0f]]--> points<!--[[? risen.half > risen.difference]]-->).
+# - Averaged over updates 2 to 6, accuracy was between 33<!--[[f"{100 * min(early):.0f}"]]--> and 74<!--[[f"{100 * max(early):.0f}"]]--> %, depending on the seed. So in some seeds accuracy rises at first, but with five seeds we cannot tell whether it does on average (11<!--[[100 * risen.difference:.0f]]--> ± 20<!--[[100 * risen.half:.0f]]--> points<!--[[? risen.half > risen.difference]]-->).
 # - At β = 0.01, four<!--[[words(sum(value > 0.5 for value in judged["0.01"]["right"]))]]--> of five seeds stay above 50 %, and one writes nonsense. At β = 0.03<!--[[best_beta]]-->, the highest price that we tried, all five stay above it, and 79<!--[[pc(held_end["right"])]]--> % of the answers are right.
-# - That is about as many as with the checker (79<!--[[pc(rows["mean"]["right"])]]--> %), though the two had different rates and we chose this β by its result. In this base, long answers happen to be right.
-# - Our gradient, like GRPO's, treats the sampled prefixes as given, so it follows this objective only approximately.
-# - Would stopping early have done as well? Without a price, the best update has a mean of 63<!--[[100 * max(free["right"]):.0f]]--> %, so here it would not. In the larger study of Gao et al. the penalty acted much like stopping early.
+# - That is about as many as with the checker (79<!--[[pc(rows["mean"]["right"])]]--> %), though the two runs had different learning rates and we chose this β by its result. In this base, long answers happen to be right.
+# - Our gradient of the KL penalty, like GRPO's, ignores that a change of the parameters also changes which prefixes are sampled. So training follows this objective only approximately.
+# - Would stopping early have done as well? Without a price, the best update has a mean accuracy of 63<!--[[100 * max(free["right"]):.0f]]--> %, so stopping all seeds at the same update would not. In the larger study of Gao et al. the penalty acted much like stopping early.
 # </details>
 #
-# **A leash does not mend the judge. A strong one keeps the model near its base, and there this judge happens to be right.**
+# **A KL penalty does not improve the judge. If it is strong enough, it keeps the model near its base, and there this judge happens to be right.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Ask what an engineer who sees only the reward would report. What goes wrong: the KL penalty is taken for a cure. It only keeps the model where the judge is right by accident.*
@@ -522,13 +522,13 @@ for beta, of in judged.items():
 #
 # | question | what we measured | control |
 # |---|---|---|
-# | Does right or wrong suffice? | 46<!--[[f"{100 * before['forget']['right']:.0f}"]]--> % → 79<!--[[pc(rows["mean"]["right"])]]--> % right | a coin: 41<!--[[pc(chance_row["right"])]]--> % |
-# | Why do answers grow? | the habit that earned more was long | paid for wrong answers, the same base writes 5<!--[[f"{mean(rows['wrong']['length']):.0f}"]]--> characters |
+# | Does a reward of right or wrong suffice? | 46<!--[[f"{100 * before['forget']['right']:.0f}"]]--> % → 79<!--[[pc(rows["mean"]["right"])]]--> % right | a coin: 41<!--[[pc(chance_row["right"])]]--> % |
+# | Why do answers grow? | the habit that earned more was long | rewarded for wrong answers, the same base writes 5<!--[[f"{mean(rows['wrong']['length']):.0f}"]]--> characters |
 # | Does it add ability? | not in the first base: pass@64 was 100<!--[[pc(run["pass"]["64"] for run in attempts["forget"])]]--> % before | the swapped base: pass@64 rises from 44<!--[[pc(run["pass"]["64"] for run in attempts["swapped"])]]--> to 99<!--[[pc(of["64"] for of in regrown)]]--> % in six<!--[[words(len(regrown))]]--> of ten<!--[[words(len(grown))]]--> seeds |
-# | Which part of GRPO is needed? | only ÷ length without a baseline learns nothing | four cells, ten<!--[[words(len(rows["mean"]["right"]))]]--> paired seeds, one base |
+# | Which part of GRPO is needed? | only ÷ length without a baseline learns nothing | four variants, ten<!--[[words(len(rows["mean"]["right"]))]]--> paired seeds, one base |
 # | What if the judge is wrong? | accuracy ends near zero | a price on the KL divergence: 79<!--[[pc(held_end["right"])]]--> % right |
 #
-# **One bit taught our model which of its habits to use. In some seeds of the swapped base it also repaired a habit.** A reward that only resembles a check raises what it measures, right or not.
+# **One bit taught our model which of its habits to use. In some seeds of the swapped base it also repaired a habit.** If a reward only resembles a check, training raises what the reward measures, whether or not the answers are right.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *3 minutes. Cover the third column and ask for each control. What goes wrong: students leave with "RL makes models think longer".*
@@ -572,13 +572,13 @@ print(found.texts[:3])
 # *10 minutes, or homework. Let everybody write down the expected accuracy and length first. What goes wrong: a reward that is the same for all answers of a group teaches nothing.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# In the assignment [`rewards.ipynb`](../exercises/rewards/rewards.ipynb) you write four of these functions.
+# In the assignment [`rewards.ipynb`](../exercises/rewards/rewards.ipynb) you write four functions of this lecture yourself.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself
 #
 # 1. All 8 answers to a sum are right. What is GRPO's step for this sum?
-# <details><summary>Answer</summary>It is zero, since every advantage is zero. Sums that are solved always or never teach nothing.</details>
+# <details><summary>Answer</summary>It is zero, since every advantage is zero. With this baseline, a sum that is always or never solved teaches nothing.</details>
 #
 # 2. A colleague subtracts each answer's own length from its reward and calls it a baseline. What is wrong?
 # <details><summary>Answer</summary>A baseline must not depend on the answer. This one changes the objective: it rewards short answers.</details>
@@ -587,7 +587,7 @@ print(found.texts[:3])
 # <details><summary>Answer</summary>1 − (5·4)/(8·7) = 0.64: of the 28 pairs, 10 contain no right answer.</details>
 #
 # 4. Answers grow during training. Which run shows that length by itself need not pay?
-# <details><summary>Answer</summary>A run in which long answers earn less: the same base paid for wrong answers, or a base whose long answers are wrong. Ours became brief in both, in six<!--[[words(sum(grown))]]--> seeds of the second only for a while.</details>
+# <details><summary>Answer</summary>A run in which long answers earn less: the same base rewarded for wrong answers, or a base whose long answers are wrong. Our answers became short in both, but in six<!--[[words(sum(grown))]]--> seeds of the second only for a while.</details>
 #
 # 5. The reward rises smoothly, and you cannot measure accuracy. What else can you watch?
 # <details><summary>Answer</summary>The KL divergence from the base, and the texts themselves. If the divergence grows quickly, the model writes texts that the base hardly ever wrote, so nobody knows how well the judge rates them.</details>

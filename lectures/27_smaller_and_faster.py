@@ -1,13 +1,13 @@
 # %% [markdown] slideshow={"slide_type": "slide"}
 # # Smaller and faster
 #
-# A language model is trained with 16 or 32 bits for each weight, but it can be stored with fewer. **How many bits does a weight of the model that you use have, and what would fewer
+# A language model is trained with 16 or 32 bits for each weight, but it can be stored with fewer. **How many bits are stored for each weight of the model that you use, and what would fewer
 # bits cost?** This lecture rounds two models, one of ours and SmolLM2, and measures the damage. Then it tries three other ways to make a model smaller or faster:
 # leave weights out, train a small model on a large one's probabilities, and let the small model draft for the large one.
 #
 # <img src="figures/sixteen_levels.svg" width="880" alt="64 weights as dots in two groups of 32. Each group has sixteen levels, drawn as lines; a stroke joins each weight to its nearest level.">
 #
-# *64 weights of the course's GPT. Each group of 32 has sixteen levels of its own; an orange stroke is the error of rounding one weight. You move the levels in section 1.*
+# *64 weights of the course's GPT. Each group of 32 has sixteen levels of its own; an orange stroke is the error of rounding one weight. In section 1 you can change the levels.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **After this lecture you can**
@@ -86,7 +86,7 @@ def apart(one, other):
 #
 # $$d = \frac{\max x - \min x}{2^b - 1}, \qquad q_i = \mathrm{round}\Big(\frac{x_i - m}{d}\Big), \qquad x'_i = d\, q_i + m, \qquad m = \min x .$$
 #
-# This is **rounding to nearest**. No weight moves by more than half a step. A **block of weights** here is 32 neighbours in a row of a matrix. Its step and its minimum take 16 bits each, so a weight costs $b + 1$ bits, not $b$. Here are four bits by hand:
+# This is **rounding to nearest**. No weight moves by more than half a step. A **block of weights** here is 32 neighbours in a row of a matrix. Its step and its minimum take 16 bits each, which is one more bit for each of the 32 weights. So a weight costs $b + 1$ bits, not $b$. We say that weights with the same step and minimum share a *scale*. Here are four bits by hand:
 
 # %% slideshow={"slide_type": "fragment"}
 x = gpt.layers[0].feed_forward.inner.weight[0, :32].detach()
@@ -109,7 +109,7 @@ widgets.level_player(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# > **Ask yourself.** Choose the weights around the largest one. What happens to the other 63 when all 64 share one scale? How much error do groups of 16 save, and how many bits do they cost?
+# > **Ask yourself.** Choose the weights around the largest one. What happens to the other 63 when all 64 share one scale? How much smaller is the error with blocks of 16, and how many bits does a weight then cost?
 #
 # **One large weight sets the step of all weights that share its scale.**
 
@@ -120,7 +120,7 @@ widgets.level_player(
 # ## 2. What do fewer bits cost?
 #
 # We start with our own `char_gpt`, which has four layers and 803,840<!--[[card["parameters"]:,]]--> parameters, stored in 16 bits. We round all matrices of attention and of the feed-forward networks, and leave the embedding as it is. The **cost** of a change is the rise of the loss on the same text. The comparison is *paired*: we subtract
-# the two losses token by token. The interval is a bootstrap over stretches of 32 tokens.
+# the two losses token by token. The interval is a bootstrap over stretches of 32 tokens. The *relative error* is the norm of the change of the weights, divided by the norm of the weights.
 
 # %% slideshow={"slide_type": "fragment"}
 text = windows(plays().test[:1], letters.encode, 16, 257)
@@ -147,8 +147,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Over three plays 4 bits cost 0.0019<!--[[cost(OURS, "block, 4 bits")[0]:.4f]]--> nats, and the interval just excludes zero<!--[[? 0 < cost(OURS, "block, 4 bits")[1] < 0.001]]-->. 8 bits cost nothing that we can see<!--[[? cost(OURS, "block, 8 bits")[1] < 0 < cost(OURS, "block, 8 bits")[2]]]-->. We would probably have seen a cost above 0.0001 nats<!--[[? cost(OURS, "block, 8 bits")[2] < 1e-4]]-->.
-# - With each bit that you remove, the step and the error become a little more than twice as large: 0.08<!--[[error(OURS, "block, 4 bits"):.2f]]-->, 0.17<!--[[error(OURS, "block, 3 bits"):.2f]]-->, 0.40<!--[[error(OURS, "block, 2 bits"):.2f]]-->. The cost rises faster than the error<!--[[? cost(OURS, "block, 2 bits")[0] / cost(OURS, "block, 3 bits")[0] > 5]]-->.
+# - Measured on three plays, 4 bits cost 0.0019<!--[[cost(OURS, "block, 4 bits")[0]:.4f]]--> nats, and the interval just excludes zero<!--[[? 0 < cost(OURS, "block, 4 bits")[1] < 0.001]]-->. 8 bits cost nothing that we can see<!--[[? cost(OURS, "block, 8 bits")[1] < 0 < cost(OURS, "block, 8 bits")[2]]]-->. We would probably have seen a cost above 0.0001 nats<!--[[? cost(OURS, "block, 8 bits")[2] < 1e-4]]-->.
+# - With each bit that you remove, the step and the error become a little more than twice as large. The relative error is 0.08<!--[[error(OURS, "block, 4 bits"):.2f]]--> with 4 bits, 0.17<!--[[error(OURS, "block, 3 bits"):.2f]]--> with 3 bits and 0.40<!--[[error(OURS, "block, 2 bits"):.2f]]--> with 2 bits. The cost rises faster than the error<!--[[? cost(OURS, "block, 2 bits")[0] / cost(OURS, "block, 3 bits")[0] > 5]]-->.
 # - Even 2 bits, which leave four levels, cost only 0.10<!--[[cost(OURS, "block, 2 bits")[0]:.2f]]--> nats.
 # </details>
 #
@@ -183,7 +183,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# So **the answer to the first question is 4 bits**, and 8 for the embedding. The format of the blocks is called Q4_1 and that of the file GGUF; `nlmcore.pretrained` unpacks it. We cannot measure what these
+# So **the answer to the first question of this lecture is 4 bits per weight**, and 8 in the embedding. The format of the blocks is called Q4_1 and that of the file GGUF; `nlmcore.pretrained` unpacks it. We cannot measure what these
 # 4 bits cost SmolLM2, because we do not have the original in 16 bits. We can measure what one bit less costs.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -201,7 +201,7 @@ with show.held_back() as three_told:
         )
     print("SmolLM2's perplexity with 4, 3, 2 bits:", *(f"{p:,.0f}" for p in perplexity.values()))
 show.predict(
-    f"3 bits move the weights of both models about equally far: by {error(SMOL, 'block, 3 bits'):.0%} in SmolLM2 and by {error(OURS, 'block, 3 bits'):.0%} in `char_gpt`. They cost `char_gpt` {three[OURS]:.3f} nats. What do they cost SmolLM2, per token?",
+    f"Rounding to 3 bits moves the weights of both models about equally far: by {error(SMOL, 'block, 3 bits'):.0%} in SmolLM2 and by {error(OURS, 'block, 3 bits'):.0%} in `char_gpt`. It costs `char_gpt` {three[OURS]:.3f} nats. What does it cost SmolLM2, per token?",
     choices={"0.001": 0.001, "0.01": 0.01, "0.1": 0.1, "more than 1": 1.5},
     answer=three[SMOL],
     why=f"About the same relative error costs SmolLM2 {three[SMOL] / three[OURS]:.0f} times as much per token. Its tokens are longer than our characters.",
@@ -215,7 +215,7 @@ show.predict(
 # - A token of SmolLM2 has 3.4<!--[[models[SMOL]["characters per token"]:.1f]]--> characters on average. Per character the cost is still 39<!--[[per_character / three[OURS]:.0f]]--> times that of `char_gpt`.
 # - With 2 bits SmolLM2 is worse than a uniform guess among its 49,152<!--[[smol.vocab_size:,]]--> tokens<!--[[? perplexity[2] > smol.vocab_size]]-->.
 # - **5 bits cost SmolLM2 0.26<!--[[cost(SMOL, "block, 5 bits")[0]:.2f]]--> nats, more than 4 bits do.** The weights lie on 16 levels already, and only the lowest and the highest of these are among the 32 levels of 5 bits, so most weights move again. In `char_gpt`, whose weights were not rounded before, 5 bits cost nothing that we can see<!--[[? cost(OURS, "block, 5 bits")[1] < 0 < cost(OURS, "block, 5 bits")[2]]]-->.
-# - These are only two models, on a few passages. The models differ in size, depth, training and tokens, so the factor says nothing about any one of these.
+# - These are only two models, on a few passages. The models differ in size, depth, training and tokens, so the factor between their costs says nothing about any one of these differences.
 # </details>
 #
 # **The file that you have used has 4 bits per weight. With 3 bits SmolLM2 loses 0.50<!--[[per_character:.2f]]--> nats per character, and `char_gpt` 0.01<!--[[three[OURS]:.2f]]-->.**
@@ -226,7 +226,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. The size of the error, or its form?
 #
-# Rounding errors are not random. They depend on the weight, and all lie within half a step. Does this form matter? As a **control** we do not round. We add normal noise to each matrix, with the standard deviation of its rounding error. Two more controls keep every error as large as it is: one reverses its sign, and one moves it to a random weight of the same matrix.
+# Rounding errors are not random. They depend on the weight, and all lie within half a step. Does this form matter? As a **control** we add normally distributed noise to each matrix instead of rounding it. The noise has the standard deviation of the matrix's rounding error. Two more controls keep the size of every rounding error: one reverses the sign of each error, and one moves each error to a random weight of the same matrix.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 all_plays = windows(plays().test, letters.encode, 16, 257)
@@ -259,7 +259,7 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # The size of a rounding error depends on the step: if errors are spread evenly over a step, their standard deviation is $d / \sqrt{12}$. With 4 bits, a step is the range of the weights that share it, divided by 15. So if a whole matrix shares one scale, its
-# largest weight sets the step. In SmolLM2 the largest weight of one matrix is 47<!--[[max(models[SMOL]["largest over deviation"].values()):.0f]]--> standard deviations away from zero, in `char_gpt` 7<!--[[max(models[OURS]["largest over deviation"].values()):.0f]]-->. Such a weight is an **outlier**.
+# largest weight sets the step. In one matrix of SmolLM2 the largest weight is 47<!--[[max(models[SMOL]["largest over deviation"].values()):.0f]]--> standard deviations away from zero, and in `char_gpt` at most 7<!--[[max(models[OURS]["largest over deviation"].values()):.0f]]-->. Such a weight is an **outlier**.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 SCALES = {"a block of 32": "block", "a row": "row", "the matrix": "matrix"}
@@ -294,10 +294,10 @@ with show.held_back() as outliers_told:
         print(f"{name:9} 4 bits, rows,         {4 + row_share[name]:.2f}: {row}")
 falls = error(OURS, spared) / error(OURS, "matrix, 4 bits")
 show.predict(
-    f"One scale for a whole matrix of `char_gpt` gives an error of {error(OURS, 'matrix, 4 bits'):.2f} at 4 bits. You keep the largest 0.5 % of the weights exactly, and round only the others. What fraction of the error is left?",
+    f"If each matrix of `char_gpt` has one scale, the relative error is {error(OURS, 'matrix, 4 bits'):.2f} with 4 bits. You keep the largest 0.5 % of the weights exactly, and round only the others. What fraction of the error is left?",
     choices={"95 %": 0.95, "55 %": 0.55, "5 %": 0.05},
     answer=falls,
-    why="The largest weights widen the step of all others. As many random weights, kept exactly, change nothing.",
+    why="The largest weights widen the step of all others. If you keep as many random weights exactly instead, nothing changes.",
     reveals=outliers_told,
 )
 
@@ -306,13 +306,13 @@ show.predict(
 #
 # - Five draws of the noise cost `char_gpt` between 0.011<!--[[min(noise[OURS]):.3f]]--> and 0.020<!--[[max(noise[OURS]):.3f]]--> nats, and rounding costs 0.013<!--[[three[OURS]:.3f]]--><!--[[? min(noise[OURS]) < three[OURS] < max(noise[OURS])]]-->. With draws so far apart we cannot see whether the form makes a small difference in this model.
 # - **In SmolLM2 the form does matter.** Reversed errors cost 1.03<!--[[reversed_[SMOL][0]:.2f]]--> nats, much less than the errors of rounding (1.70<!--[[three[SMOL]:.2f]]-->), and less than any draw of the noise<!--[[? reversed_[SMOL][2] < min(cost(SMOL, "block, 3 bits")[1], *noise[SMOL])]]-->. Moved errors cost between 1.7<!--[[min(moved[SMOL]):.1f]]--> and 2.5<!--[[max(moved[SMOL]):.1f]]-->. All these errors are equally large. So it matters there which weight gets which error, and we do not know why.
-# - With 4 bits, a scale per row costs more than one per block, and one per matrix more again, in both models<!--[[? all(cost(n, "block, 4 bits")[0] < cost(n, "row, 4 bits")[0] < cost(n, "matrix, 4 bits")[0] for n in models)]]-->. **But a block also takes more storage.** At about 4 bits per weight, a scale per row leaves 4 bits for the weight and a block of 32 only 3. Then the *row* is better in both models<!--[[? all(cost(n, "row, 4 bits")[2] < cost(n, "block, 3 bits")[1] and row_share[n] < 0.2 for n in models)]]-->.
-# - Keeping the largest 0.5 % exactly lowers the cost of one scale per matrix from 0.021<!--[[cost(OURS, "matrix, 4 bits")[0]:.3f]]--> to 0.007<!--[[cost(OURS, spared)[0]:.3f]]--> nats in `char_gpt`, for 0.16<!--[[32 * stored("rounding")["spared"]:.2f]]--> more bits per weight. Sparing as many *random* weights leaves the cost where it is<!--[[? not apart(cost(OURS, as_many), cost(OURS, "matrix, 4 bits")) and apart(cost(OURS, spared), cost(OURS, as_many))]]-->. In SmolLM2 random weights do not help either<!--[[? cost(SMOL, spared)[2] < cost(SMOL, "matrix, 4 bits")[1] < cost(SMOL, as_many)[0]]]-->.
-# - **The total size does not tell everything.** In SmolLM2 one scale per row and the spared matrix have about the same relative error, 0.13<!--[[error(SMOL, "row, 4 bits"):.2f]]--> and 0.12<!--[[error(SMOL, spared):.2f]]-->, and their costs are far apart<!--[[? cost(SMOL, spared)[1] > 3 * cost(SMOL, "row, 4 bits")[2]]]-->. The reason may be which matrices get the error, or which weights. We tested neither for these two. In `char_gpt` the two costs differ by less than a factor of three<!--[[? cost(OURS, spared)[2] < 3 * cost(OURS, "row, 4 bits")[1]]]-->.
-# - SpQR (Dettmers et al. 2023) keeps outliers apart in just this way; GPTQ (Frantar et al. 2023) lets the weights that are not yet rounded make up for the error of those that are. Both look at the error in the *output* of a layer, not in the weights. We did not try them.
+# - With 4 bits, a scale per row costs more than a scale per block in both models, and a scale per matrix costs still more<!--[[? all(cost(n, "block, 4 bits")[0] < cost(n, "row, 4 bits")[0] < cost(n, "matrix, 4 bits")[0] for n in models)]]-->. **But a scale per block also takes more storage.** If we may store about 4 bits per weight, a scale per row leaves 4 bits for the weight itself, and a scale per block of 32 leaves only 3. Then the scale per *row* is better in both models<!--[[? all(cost(n, "row, 4 bits")[2] < cost(n, "block, 3 bits")[1] and row_share[n] < 0.2 for n in models)]]-->.
+# - Keeping the largest 0.5 % exactly lowers the cost of one scale per matrix from 0.021<!--[[cost(OURS, "matrix, 4 bits")[0]:.3f]]--> to 0.007<!--[[cost(OURS, spared)[0]:.3f]]--> nats in `char_gpt`, for 0.16<!--[[32 * stored("rounding")["spared"]:.2f]]--> more bits per weight. If as many *random* weights are kept exactly instead, we see no change of the cost<!--[[? not apart(cost(OURS, as_many), cost(OURS, "matrix, 4 bits")) and apart(cost(OURS, spared), cost(OURS, as_many))]]-->. In SmolLM2 random weights do not help either<!--[[? cost(SMOL, spared)[2] < cost(SMOL, "matrix, 4 bits")[1] < cost(SMOL, as_many)[0]]]-->.
+# - **The total size does not tell everything.** In SmolLM2 one scale per row has a relative error of 0.13<!--[[error(SMOL, "row, 4 bits"):.2f]]-->. One scale per matrix, with the largest weights kept exactly, has about the same, 0.12<!--[[error(SMOL, spared):.2f]]-->, but their costs are far apart<!--[[? cost(SMOL, spared)[1] > 3 * cost(SMOL, "row, 4 bits")[2]]]-->. The reason may be which matrices get the error, or which weights. We tested neither explanation for these two. In `char_gpt` the two costs differ by less than a factor of three<!--[[? cost(OURS, spared)[2] < 3 * cost(OURS, "row, 4 bits")[1]]]-->.
+# - SpQR (Dettmers et al. 2023) also stores outliers with more bits than the other weights. GPTQ (Frantar et al. 2023) changes the weights that are not yet rounded, to make up for the error of those that are. Both look at the error in the *output* of a layer, not in the weights. We did not try them.
 # </details>
 #
-# **An outlier sets the step, and the step sets the error. In these two models noise of the same size costs about as much, within a factor of two<!--[[? all(0.5 < draw / three[name] < 2 for name in models for draw in noise[name])]]-->. But in SmolLM2 the cost also depends on which weight gets which error.**
+# **An outlier sets the step, and the step sets the error. In these two models noise of the same size costs about as much as rounding, within a factor of two<!--[[? all(0.5 < draw / three[name] < 2 for name in models for draw in noise[name])]]-->. But in SmolLM2 the cost also depends on which weight gets which error.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Until a referee moved the errors, this section concluded that only their size matters. The control with random weights is the point: without it "outliers matter" is only a story. What goes wrong: students mix up outliers of weights with outliers of activations, which are a different problem (Dettmers et al. 2022).*
@@ -353,23 +353,23 @@ with show.held_back() as parts_told:
         cells = "".join(f"{told(cost(name, f'{part}, 2 bits'), 'z.3f'):>28}" for name in models)
         print(f"{words_:26}{cells}")
 show.predict(
-    f"You round 4 of SmolLM2's 30 layers to 3 bits; all 4 layers of `char_gpt` cost {three[OURS]:.3f} nats. If depth alone made the difference, it would cost about as much. What does it cost?",
+    f"Rounding all 4 layers of `char_gpt` to 3 bits costs {three[OURS]:.3f} nats. You round 4 of SmolLM2's 30 layers to 3 bits. If depth alone made the difference between the models, this would cost about as much. What does it cost, per token?",
     choices={"about 0.01": 0.013, "about 0.1": 0.13, "about 1": 1.3},
     answer=four_of_thirty,
-    why=f"Per token, four layers of SmolLM2 cost {four_of_thirty / three[OURS]:.0f} times as much as the four of `char_gpt`. That is far less than all 30 cost. Before you call the rest depth, read the last line about SmolLM2.",
+    why=f"Per token, four layers of SmolLM2 cost {four_of_thirty / three[OURS]:.0f} times as much as the four of `char_gpt`. That is far less than all 30 cost. Before you conclude that depth explains the rest, read the last line about SmolLM2.",
     reveals=[depth_told, parts_told],
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The cost grows a little faster than the number of rounded layers: per layer it is 0.042<!--[[fmean(by_depth[1]):.3f]]--> nats for one layer and 0.057<!--[[three[SMOL] / 30:.3f]]--> for all 30.
-# - **Is that depth?** Fewer rounded layers also mean fewer rounded weights. As a control we round as many weights as in four layers, in random blocks of all 30 layers. This costs 0.17<!--[[fmean(in_all_layers):.2f]]--> nats, and four whole layers cost 0.15<!--[[four_of_thirty:.2f]]-->. Three draws of each do not separate the two<!--[[? min(in_all_layers) < max(by_depth[4]) and fmean(in_all_layers) < 1.33 * four_of_thirty]]-->. So it matters how many weights are rounded, and we see no effect of the number of layers that hold them.
-# - If we round four layers of each model, SmolLM2 still loses 3.4<!--[[by_characters:.1f]]--> times as much per character. The reasons for the whole factor may be more training per parameter, outliers, the gated network, or weights that were rounded before. We tested none of these. **We do not know why.**
-# - Which matrices suffer most from 2 bits? In `char_gpt` it is those into the hidden units<!--[[? order[OURS][0] == "feed_forward.inner"]]-->, in SmolLM2 those out of the hidden units<!--[[? order[SMOL][0] == "feed_forward.outer"]]-->. The output of attention is last in both<!--[[? order[OURS][-1] == order[SMOL][-1] == "attention.output"]]-->, but it also has the fewest weights. If you divide each cost by the square of its error, queries, keys and values come first in both<!--[[? all(max(PARTS, key=lambda q, n=n: cost(n, f"{q}, 2 bits")[0] / error(n, f"{q}, 2 bits") ** 2) == "attention.projection" for n in models)]]-->. So the order depends on how you count.
+# - The cost grows a little faster than the number of rounded layers: per layer it is 0.042<!--[[fmean(by_depth[1]):.3f]]--> nats if one layer is rounded, and 0.057<!--[[three[SMOL] / 30:.3f]]--> if all 30 are.
+# - **Is depth the reason?** Fewer rounded layers also mean fewer rounded weights. As a control we round as many weights as in four layers, in random blocks of all 30 layers. This costs 0.17<!--[[fmean(in_all_layers):.2f]]--> nats, and four whole layers cost 0.15<!--[[four_of_thirty:.2f]]-->. Three draws of each do not separate the two<!--[[? min(in_all_layers) < max(by_depth[4]) and fmean(in_all_layers) < 1.33 * four_of_thirty]]-->. So it matters how many weights are rounded, and we see no effect of the number of layers that hold them.
+# - If we round four layers of each model, SmolLM2 still loses 3.4<!--[[by_characters:.1f]]--> times as much per character. The reasons for the whole factor of section 3 may be more training per parameter, outliers, the gated feed-forward network, or weights that were rounded before. We tested none of these. **We do not know why.**
+# - Which matrices suffer most from 2 bits? In `char_gpt` it is the matrices that lead into the hidden units of the feed-forward network<!--[[? order[OURS][0] == "feed_forward.inner"]]-->, and in SmolLM2 those that lead out of the hidden units<!--[[? order[SMOL][0] == "feed_forward.outer"]]-->. The output matrix of attention suffers least in both<!--[[? order[OURS][-1] == order[SMOL][-1] == "attention.output"]]-->, but it also has the fewest weights. If you divide each cost by the square of its error, queries, keys and values come first in both<!--[[? all(max(PARTS, key=lambda q, n=n: cost(n, f"{q}, 2 bits")[0] / error(n, f"{q}, 2 bits") ** 2) == "attention.projection" for n in models)]]-->. So the order depends on how you count.
 # </details>
 #
-# **Rounding fewer weights of SmolLM2 costs less, in a few layers or spread over all. So this does not show that depth makes a model fragile. Measure on each model what it tolerates.**
+# **Rounding fewer weights of SmolLM2 costs less, whether they are in a few layers or spread over all of them. So this experiment does not show that depth makes a model fragile. Measure on each model what it tolerates.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *7 minutes. Collect explanations on the board before the question, and ask for a test of each. What goes wrong: "larger models are more fragile". We have two models, and they differ in everything. We ourselves concluded "depth explains a part" until a referee spread the same number of rounded weights over all layers.*
@@ -377,7 +377,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. Leave weights out
 #
-# **Magnitude pruning** sets the smallest weights of a matrix to zero (Han et al. 2015). A weight that is kept has 16 bits, and one more bit per weight says whether it is kept. If three quarters are left out, a weight costs $16/4 + 1 = 5$ bits on average, as much as rounding to 4 bits in blocks. Which is better at equal storage?
+# **Magnitude pruning** sets the smallest weights of a matrix to zero (Han et al. 2015). A weight that is kept has 16 bits, and every weight has one more bit that says whether it is kept. If three quarters are left out, a weight costs $16/4 + 1 = 5$ bits on average, as much as rounding to 4 bits in blocks. Which is better at equal storage?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 left_out = stored("rounding")["pruned"]
@@ -400,7 +400,7 @@ show.predict(
         "more than 100 times": 400.0,
     },
     answer=times_dearer,
-    why=f"At 5 bits, pruning makes a relative error of {error(OURS, 'pruned, 5 bits'):.2f}, rounding one of {error(OURS, 'block, 4 bits'):.2f}.",
+    why=f"At 5 bits, pruning makes a relative error of {error(OURS, 'pruned, 5 bits'):.2f}, and rounding one of {error(OURS, 'block, 4 bits'):.2f}.",
     reveals=pruned_told,
 )
 
@@ -409,7 +409,7 @@ show.predict(
 #
 # - Leaving out half of the weights (9 bits) costs 0.07<!--[[cost(OURS, "pruned, 9 bits")[0]:.2f]]--> nats, and leaving out three quarters (5 bits) costs 0.81<!--[[cost(OURS, "pruned, 5 bits")[0]:.2f]]-->. Rounding is better at each of the four sizes<!--[[? all(apart(cost(OURS, f"pruned, {b} bits"), cost(OURS, f"block, {int(b) - 1} bits")) and cost(OURS, f"pruned, {b} bits")[0] > cost(OURS, f"block, {int(b) - 1} bits")[0] for b in left_out)]]-->.
 # - The choice by size matters: leaving out a *random* half costs 1.6<!--[[cost(OURS, "random half pruned")[0]:.1f]]--> nats. In SmolLM2 leaving out the smallest half costs 3.1<!--[[cost(SMOL, "pruned, 9 bits")[0]:.1f]]-->.
-# - **Here the form matters.** Pruning half makes an error of 0.25<!--[[error(OURS, "pruned, 9 bits"):.2f]]-->. Rounding with one scale per row makes an error of 0.24<!--[[error(OURS, "row, 3 bits"):.2f]]--> and costs only 0.03<!--[[cost(OURS, "row, 3 bits")[0]:.2f]]-->; the intervals are far apart<!--[[? cost(OURS, "row, 3 bits")[2] < cost(OURS, "pruned, 9 bits")[1]]]-->. All errors of pruning point towards zero. We did not test whether that is the reason.
+# - **Here the form matters.** Pruning half makes an error of 0.25<!--[[error(OURS, "pruned, 9 bits"):.2f]]-->. Rounding to 3 bits with one scale per row makes an error of 0.24<!--[[error(OURS, "row, 3 bits"):.2f]]--> and costs only 0.03<!--[[cost(OURS, "row, 3 bits")[0]:.2f]]-->; the intervals are far apart<!--[[? cost(OURS, "row, 3 bits")[2] < cost(OURS, "pruned, 9 bits")[1]]]-->. All errors of pruning point towards zero. We did not test whether that is the reason.
 # - Han et al. train the remaining weights again, several times. That may change the order, and so may rounding the weights that are kept. We tried neither.
 # </details>
 #
@@ -425,8 +425,8 @@ show.predict(
 #
 # $$L = -T^2 \sum_v p_v \ln q_v, \qquad p = \mathrm{softmax}(z_{\text{teacher}} / T), \quad q = \mathrm{softmax}(z_{\text{student}} / T).$$
 #
-# The text says only which letter came; the teacher says how probable each letter was. Here $T = 1$. The student has two layers of width 64, an eighth of the parameters of `char_gpt`, and reads 50,440<!--[[study["characters"]["text"]:,]]--> characters of Shakespeare several times over. The teacher needs time to read them, so the
-# student without a teacher gets more steps. As a **control**, a student without a teacher reads 460,800<!--[[fresh:,]]--> characters once. They come from the plays that the teacher was trained on, and so do the 50,440 (`python -m lectures.recipes distillation`).
+# Here $z$ are the logits, and $T$ is a temperature ([lecture 9](09_decoding.ipynb)), which we leave at 1. The text says only which letter came next, but the teacher says how probable each letter was. The student has two layers of width 64, an eighth of the parameters of `char_gpt`, and reads 50,440<!--[[study["characters"]["text"]:,]]--> characters of Shakespeare several times over. The teacher takes time to compute its probabilities, so in the same time the
+# student without a teacher takes more steps. As a **control**, a third student reads 460,800<!--[[fresh:,]]--> characters once, without a teacher. They come from the plays that the teacher was trained on, and so do the 50,440 (`python -m lectures.recipes distillation`).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 study = stored("distillation")
@@ -435,7 +435,7 @@ ABOUT = {
     "alone": "the text itself",
     "alone, longer": "the text itself, for longer",
     "taught": "the teacher's probabilities",
-    "sampled": "letters drawn from these probabilities",
+    "sampled": "letters sampled from these probabilities",
     "more text": "nine times as much text, read once",
 }
 fresh = arms["more text"]["steps"] * SETTING.batch * TIME
@@ -460,7 +460,7 @@ pairs = floors(few, held, letters.vocab_size)[
     "pairs of characters"
 ]  # the floor, on the same text
 with show.held_back() as arms_told:
-    print(f"{'trained on':46}{'steps':>6}{'seconds':>9}{'test loss':>11}   minus the text itself")
+    print(f"{'trained on':46}{'steps':>6}{'seconds':>9}{'test loss':>11}   minus the first row")
     for arm, words_ in ABOUT.items():
         gap = f"{tests[arm][0]:+.3f} ± {tests[arm][1]:.3f}" if arm in tests else ""
         print(
@@ -469,8 +469,8 @@ with show.held_back() as arms_told:
     print(f"the teacher: {study['teacher']['test']:.3f}; pairs of letters, counted: {pairs:.3f}")
 show.predict(
     f"One student has a teacher and takes {arms['taught']['steps']} steps, one has none and takes {arms['alone, longer']['steps']}, in the same time and on the same {study['characters']['text']:,} characters. Which has the lower loss on a test play?",
-    choices=["the one without", "no difference that five seeds see", "the one with a teacher"],
-    answer="no difference that five seeds see"
+    choices=["the one without", "no clear difference over five seeds", "the one with a teacher"],
+    answer="no clear difference over five seeds"
     if in_time.p > 0.05
     else "the one with a teacher"
     if in_time.difference < 0
@@ -483,10 +483,10 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - In the same time the taught student reaches 2.13<!--[[fmean(arms["taught"]["test"]):.2f]]--> nats per character, and the one without a teacher 2.36<!--[[fmean(arms["alone, longer"]["test"]):.2f]]-->. Paired over five<!--[[words(len(arms["alone, longer"]["test"]))]]--> seeds, the interval of the difference is far from zero<!--[[? in_time.difference + 3 * in_time.half < 0]]-->.
-# - We tried three learning rates with a teacher and three without, and in both cases the middle one is best on a play other than the test play<!--[[? all(of["rate"] == sorted(map(float, of["tried"]))[1] for of in (arms["alone"], arms["taught"]))]]-->. The longer run and the control keep the rate that was chosen without a teacher. All rows are below the bigram's 2.71<!--[[pairs:.2f]]--><!--[[? max(fmean(of["test"]) for of in arms.values()) < pairs]]-->.
-# - **The control is about as good.** Without a teacher, but with nine<!--[[words(round(fresh / study["characters"]["text"]))]]--> times as much text, and in a little less time<!--[[? seconds["more text"] < seconds["taught"]]]-->, the student reaches 2.12<!--[[fmean(arms["more text"]["test"]):.2f]]-->. On the test play five seeds see no difference<!--[[? versus.p > 0.05]]-->, and they would probably have seen one of 0.02 nats<!--[[? versus.half < 0.015]]-->. On the play that chose the rates, the taught student is ahead by 0.03<!--[[-on_dev.difference:.2f]]--> nats<!--[[? on_dev.p < 0.05]]-->, so the order may depend on the play.
-# - **Is it the teacher, or its probabilities?** A second control replaces each of the teacher's distributions by one letter drawn from it. On average their loss has the same gradient. Such a student reaches 2.27<!--[[fmean(arms["sampled"]["test"]):.2f]]-->: a part of the gain is there<!--[[? tests["sampled"][0] + tests["sampled"][1] < 0]]-->, and the whole distribution adds 0.15<!--[[-than_drawn.difference:.2f]]--> ± 0.02<!--[[than_drawn.half:.2f]]--> nats more.
-# - So the drawn letters bring a part of the gain, and the whole distributions bring more. (We drew once, at the taught student's rate.) The teacher may pass on what it learned from more text; a student that it teaches on new text would show whether it does, but we did not train one.
+# - We tried three learning rates with a teacher and three without, and in both cases the middle one is best on a play other than the test play<!--[[? all(of["rate"] == sorted(map(float, of["tried"]))[1] for of in (arms["alone"], arms["taught"]))]]-->. The longer run and the control keep the rate that was chosen without a teacher. The losses of all rows are below the bigram model's 2.71<!--[[pairs:.2f]]--><!--[[? max(fmean(of["test"]) for of in arms.values()) < pairs]]-->.
+# - **The control is about as good.** Without a teacher, but with nine<!--[[words(round(fresh / study["characters"]["text"]))]]--> times as much text, and in a little less time<!--[[? seconds["more text"] < seconds["taught"]]]-->, the student reaches 2.12<!--[[fmean(arms["more text"]["test"]):.2f]]-->. On the test play five seeds show no difference<!--[[? versus.p > 0.05]]-->, and they would probably have shown one of 0.02 nats<!--[[? versus.half < 0.015]]-->. On the play with which we chose the rates, the taught student is ahead by 0.03<!--[[-on_dev.difference:.2f]]--> nats<!--[[? on_dev.p < 0.05]]-->, so the order may depend on the play.
+# - **Is it the teacher, or its probabilities?** A second control replaces each of the teacher's distributions by one letter sampled from it. On average, the loss on these letters has the same gradient as the loss on the distributions. Such a student reaches 2.27<!--[[fmean(arms["sampled"]["test"]):.2f]]-->. So the sampled letters bring a part of the gain<!--[[? tests["sampled"][0] + tests["sampled"][1] < 0]]-->, and the whole distributions add 0.15<!--[[-than_drawn.difference:.2f]]--> ± 0.02<!--[[than_drawn.half:.2f]]--> nats more.
+# - We sampled the letters once, and this student has the taught student's learning rate. The teacher may also pass on what it learned from more text. A student that it teaches on new text would show whether it does, but we did not train one.
 # - We measured one length of training, short enough for a laptop. A different length may change the order.
 # </details>
 
@@ -511,12 +511,12 @@ for arm, of in drafts.items():
     )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# - Over the test play the teacher accepts 0.71<!--[[fmean(arms["taught"]["accepted"]):.2f]]--> of the taught student's letters, and 0.68<!--[[fmean(arms["more text"]["accepted"]):.2f]]--> of those of the student with more text, whose loss is about the same. The taught student is ahead in each seed<!--[[? all(a > b for a, b in zip(arms["taught"]["accepted"], arms["more text"]["accepted"], strict=True))]]-->.
-# - With the taught student's drafts, the teacher is called 0.4<!--[[drafts["taught"]["draft"]["calls"]:.1f]]--> times per letter instead of once. And yet a letter takes longer here, 2.8<!--[[drafts["taught"]["draft"]["milliseconds"]:.1f]]--> ms instead of 1.7<!--[[plain["milliseconds"]:.1f]]--><!--[[? drafts["taught"]["draft"]["milliseconds"] > plain["milliseconds"]]]-->. This is one student, on a few hundred letters.
-# - If a check takes as long as a call for one letter, a drafted letter takes 78<!--[[100 * letter_cost:.0f]]--> % of a call of the teacher. With so many letters accepted, drafting would save time only below 38<!--[[100 * break_even:.0f]]--> %.
+# - On the test play the teacher accepts 0.71<!--[[fmean(arms["taught"]["accepted"]):.2f]]--> of the taught student's letters, and 0.68<!--[[fmean(arms["more text"]["accepted"]):.2f]]--> of those of the student with more text, whose loss is about the same. The taught student is ahead in each seed<!--[[? all(a > b for a, b in zip(arms["taught"]["accepted"], arms["more text"]["accepted"], strict=True))]]-->.
+# - With the taught student's drafts, the teacher is called 0.4<!--[[drafts["taught"]["draft"]["calls"]:.1f]]--> times per letter instead of once. But a letter takes longer here, 2.8<!--[[drafts["taught"]["draft"]["milliseconds"]:.1f]]--> ms instead of 1.7<!--[[plain["milliseconds"]:.1f]]--><!--[[? drafts["taught"]["draft"]["milliseconds"] > plain["milliseconds"]]]-->. This is one student, on a few hundred letters.
+# - We assume that a check takes as long as a call of the teacher for one letter. Then drafting one letter takes 78<!--[[100 * letter_cost:.0f]]--> % of the time of such a call. With this many accepted letters, drafting would save time only if it took less than 38<!--[[100 * break_even:.0f]]--> %.
 # - A model can draft for itself. With **multi-token prediction** (Gloeckle et al. 2024) it also predicts the tokens after the next one. We did not try it.
 #
-# **In this training a teacher helped about as much as nine times the text, and its probabilities taught more than letters drawn from them. Drafts save calls of the model, and on our machine they cost more time than those calls<!--[[? letter_cost > break_even]]-->.**
+# **In this training a teacher helped about as much as nine times the text, and its probabilities taught more than letters sampled from them. Drafts save calls of the large model, but on our machine they take more time than they save<!--[[? letter_cost > break_even]]-->.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *11 minutes. Before the table, ask what each control would show if it did as well as the teacher. What goes wrong: "the teacher is better than the text", although the teacher was trained on far more text. The last row of the table is the control for this.*
@@ -524,7 +524,7 @@ for arm, of in drafts.items():
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. Where the memory of training goes
 #
-# All of this makes *using* a model cheaper. Training a model needs memory for more than its weights. For each of $N$ parameters in 32 bits there are 4 bytes of weight, 4 of gradient, and 8 for AdamW's two moments: $16 N$ bytes. In addition, each layer keeps **activations** for the backward pass. PyTorch can list them:
+# The methods so far make *using* a model cheaper. Training a model needs memory for more than its weights. For each of $N$ parameters in 32 bits there are 4 bytes of weight, 4 of gradient, and 8 for AdamW's two moments: $16 N$ bytes. In addition, each layer keeps intermediate values for the backward pass, its **activations**. PyTorch can list them:
 
 # %% slideshow={"slide_type": "fragment"}
 own = {p.untyped_storage().data_ptr() for p in gpt.parameters()}
@@ -557,7 +557,7 @@ SIZES = {
     "Llama 2, 7 billion": (6_738_415_616, 32, 4096),
 }
 show.predict(
-    f"`char_gpt` was trained on {positions:,} characters a step. Weights, gradients and moments take {widgets.bytes_told(fixed)}. What do the activations take?",
+    f"`char_gpt` was trained on {positions:,} characters a step. Weights, gradients and moments take {widgets.bytes_told(fixed)}. How much do the activations take?",
     choices={"a tenth of that": 0.1, "as much": 1.0, "three times as much": 3.0},
     answer=measured / fixed,
     why=f"There are about {vectors:.0f} vectors per layer and character, and every vector has {config.d_model} values of 4 bytes.",
@@ -570,10 +570,10 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The activations take 40<!--[[measured / 1e6:.0f]]--> MB, the rest 13<!--[[fixed / 1e6:.0f]]--> MB. Windows of a quarter of the length take about a quarter of the memory<!--[[? abs(measured / short - 4) < 0.2]]-->: attention keeps no matrix of $n^2$ weights per head here. Its fused kernel computes them again in the backward pass.
+# - The activations take 40<!--[[measured / 1e6:.0f]]--> MB, the rest 13<!--[[fixed / 1e6:.0f]]--> MB. Windows of a quarter of the length take about a quarter of the memory<!--[[? abs(measured / short - 4) < 0.2]]-->, so attention keeps no matrix of $n^2$ weights per head here. Its fused kernel computes them again in the backward pass.
 # - The widget counts 18<!--[[widgets.VECTORS_KEPT]]--> vectors of width $D$ per layer and token. The measured 19.3<!--[[vectors:.1f]]--> also include attention's mask, the final normalisation and the logits. Other blocks keep more or fewer vectors, so the bars of the other models are estimates.
-# - **bfloat16** has the exponent of a 32-bit number in half as many bits. Small updates would be lost in 16-bit weights, so a copy in 32 bits is kept. This is **mixed precision** (Micikevicius et al. 2018, for a different 16-bit format). The sum per parameter stays at 16 bytes, $2 + 4 + 2 + 8$ (Rajbhandari et al. 2020). Only the activations halve.
-# - **Checkpointing** keeps the input of each layer and computes the rest again (Chen et al. 2016): one more forward pass for a fraction of the activations.
+# - A **bfloat16** number has 16 bits, and its exponent has as many bits as that of a 32-bit number. Small updates would be lost in 16-bit weights, so a copy in 32 bits is kept. This is **mixed precision** (Micikevicius et al. 2018, for a different 16-bit format). The sum per parameter stays at 16 bytes: $2 + 4 + 2 + 8$ for weight, copy, gradient and moments (Rajbhandari et al. 2020). Only the activations halve.
+# - **Checkpointing** keeps only the input of each layer, and computes the other activations again in the backward pass (Chen et al. 2016). So one more forward pass saves most of the memory of the activations.
 # </details>
 #
 # **In training, 16 bits with a 32-bit copy save no memory for weights, gradients and moments. They halve the activations.**
@@ -585,12 +585,12 @@ show.predict(
 # ## How many bits?
 #
 # - **The model that you use** keeps 4 bits of each weight in its matrices, or 5 with the share of step and minimum. We could not measure what they cost.
-# - **3 bits** cost `char_gpt` 0.01<!--[[three[OURS]:.2f]]--> nats per character and SmolLM2 0.50<!--[[per_character:.2f]]-->. We do not know what explains the factor: rounding fewer layers is no test of depth.
-# - **The step** sets the size of the error, and one outlier sets the step. Smaller blocks lower the error but cost bits: at about 4 bits per weight, rows were better than blocks of 32.
+# - **3 bits** cost `char_gpt` 0.01<!--[[three[OURS]:.2f]]--> nats per character and SmolLM2 0.50<!--[[per_character:.2f]]-->. We do not know what explains this difference. Rounding fewer layers does not test depth, because it also rounds fewer weights.
+# - **The step** sets the size of the error, and one outlier sets the step. Smaller blocks lower the error but cost bits: at about 4 bits per weight, one scale per row was better than one per block of 32.
 # - **Pruning** costs `char_gpt` far more than rounding, at equal storage and without further training.
 # - **A small model** learned from a large one's probabilities about as much as from nine times the text<!--[[? in_time.difference < 0 and in_time.p < 0.05 < versus.p]]-->, at this length of training.
 #
-# **The same 3 bits cost one of our models almost nothing and ruined the other. Measure the cost on your model, token by token, and count all the bits.**
+# **The same 3 bits cost one of these models almost nothing and ruined the other. Measure the cost on your model, token by token, and count all the bits.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *3 minutes. Let the room answer the question of the first slide. What goes wrong: "4 bits are enough". We have tested one model whose weights were not rounded before, on one kind of text.*
@@ -624,16 +624,16 @@ print(f"3 bits, rounded to nearest: {told(live[3][1])}")
 # <details><summary>Answer</summary>The step is 0.75 / 15 = 0.05, so a weight moves by at most 0.025.</details>
 #
 # 2. You double the size of the blocks to 64. How many bits does a 4-bit weight cost, and what happens to the error?
-# <details><summary>Answer</summary>It costs 4 + 32 / 64 = 4.5 bits. The step grows or stays, because a larger block has at least as large a range, and so does the largest error that is possible.</details>
+# <details><summary>Answer</summary>It costs 4 + 32 / 64 = 4.5 bits. The step grows or stays the same, because a larger block has at least as large a range. So does the largest possible error.</details>
 #
 # 3. Somebody rounds a downloaded model to 4 bits, finds the same loss, and concludes that 4 bits are free. What do you ask?
 # <details><summary>Answer</summary>You ask how many bits the file had. If it was rounded already, the same rounding is the identity.</details>
 #
 # 4. A report says that rounding raises the perplexity from 12.1 ± 0.4 to 12.3 ± 0.4, "within the error". What is wrong?
-# <details><summary>Answer</summary>Both losses are of the same text. Subtract them token by token: the interval of the difference is much narrower.</details>
+# <details><summary>Answer</summary>Both losses were measured on the same text. Subtract them token by token: the interval of the difference is much narrower.</details>
 #
 # 5. A student with a teacher has a lower loss than one trained on the same text without a teacher. Name two explanations other than "probabilities tell more than letters".
-# <details><summary>Answer</summary>The teacher was trained on more text and passes on what it learned, or soft labels of any kind help. The control in section 7 is about the first explanation.</details>
+# <details><summary>Answer</summary>The teacher was trained on more text and passes on what it learned, or any targets that spread the probability over several letters help. The control in section 7 is about the first explanation.</details>
 #
 # 6. Your model does not fit into memory during training. Halving the batch helps little. What takes the memory?
 # <details><summary>Answer</summary>The weights, gradients and moments do. They do not depend on the batch.</details>
@@ -660,7 +660,7 @@ print(f"3 bits, rounded to nearest: {told(live[3][1])}")
 #
 # - **quantisation**: weights are stored as small integers that share a scale.
 # - **rounding to nearest**: every weight moves to the nearest level, and no other weight makes up for the error.
-# - **block of weights**: weights that share a scale and a minimum.
+# - **block of weights**: neighbouring weights that share a step and a minimum.
 # - **outlier**: a weight many standard deviations away from zero; it sets the step of the weights that share its scale.
 # - **magnitude pruning**: the smallest weights are set to zero.
 # - **distillation**: a small model is trained on a large one's probabilities.
@@ -670,7 +670,7 @@ print(f"3 bits, rounded to nearest: {told(live[3][1])}")
 # - **activations**: what the forward pass keeps for the backward pass.
 # - **bfloat16**: a number in 16 bits with the exponent of a 32-bit one.
 # - **mixed precision**: computing in 16 bits while a copy of the weights is kept in 32.
-# - **checkpointing**: activations are computed again in the backward pass instead of kept.
+# - **checkpointing**: activations are computed again in the backward pass instead of being kept.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Sources.** Ben Allal et al. (2025), SmolLM2. Gerganov et al., ggml and llama.cpp (the format of the blocks). Dettmers, Lewis, Belkada & Zettlemoyer (2022), LLM.int8(). Dettmers et al. (2023), SpQR. Frantar, Ashkboos, Hoefler & Alistarh (2023), GPTQ. Han, Pool, Tran & Dally (2015), Learning both weights and connections for efficient neural networks. Hinton, Vinyals & Dean (2015), Distilling the knowledge in a neural network. Leviathan, Kalman & Matias (2023), Fast inference from Transformers via speculative decoding. Gloeckle et al. (2024), Better & faster large language models via multi-token prediction. Micikevicius et al. (2018), Mixed precision training. Rajbhandari et al. (2020), ZeRO. Chen et al. (2016), Training deep nets with sublinear memory cost.

@@ -31,14 +31,14 @@ def baseline_player(p: Mapping[str, float], rewards: Mapping[str, float], b: flo
     def draw(b: float) -> str:
         expected, spread = policy_steps(policy, r, b)
         words = ", ".join(f"{name} {step:+.3f}" for name, step in zip(names, expected, strict=True))
-        canvas = Canvas("spread of one step, by the baseline", size=16)
-        plot = Plot(canvas, Axis(-1, 2, "baseline b"), Axis(0, 1.2, "standard deviation"), across=560, down=260)
+        canvas = Canvas("spread of a single step, by the baseline", size=16)
+        plot = Plot(canvas, Axis(-1, 2, "baseline v"), Axis(0, 1.2, "standard deviation"), across=560, down=260)
         plot.line(along, spreads)
         plot.marks([b], [spread], size=8)
-        alt = f"Baseline {b:.1f}: one step has a standard deviation of {spread:.3f}; its expectation is {words}."
-        return canvas.svg(alt) + said(f"b = {b:.1f}: expected step {words}; standard deviation {spread:.3f}")
+        alt = f"Baseline {b:.1f}: a single step has a standard deviation of {spread:.3f}; its expectation is {words}."
+        return canvas.svg(alt) + said(f"v = {b:.1f}: expected step {words}; standard deviation {spread:.3f}")
 
-    return live(draw, b=slider(b, -1.0, 2.0, 0.1, "baseline b", "480px"))
+    return live(draw, b=slider(b, -1.0, 2.0, 0.1, "baseline v", "480px"))
 
 
 def answers_html(texts: Iterable[str]) -> str:
@@ -57,7 +57,7 @@ def answers_player(history: Sequence[Mapping[str, float]], texts: Sequence[Seque
         words = f"{row['right']:.0%} right, {row['steps']:.0%} in steps, {row['length']:.0f} characters"
         chart = lines_svg(
             range(len(history)), {"right": seen["right"], "worked in steps": seen["steps"]}, x_title="update",
-            y_title="of the sampled answers", low=0, high=1, height=260, alt=f"Update {update}: {words}.",
+            y_title="fraction of sampled answers", low=0, high=1, height=260, alt=f"Update {update}: {words}.",
         )  # fmt: skip
         return chart + answers_html(texts[update]) + said(f"update {update}: {words}")
 
@@ -74,8 +74,8 @@ def methods_player(rows: Mapping[str, Any], mean: bool = False, by_length: bool 
         length = np.array([run["length"] for run in curves]) / 40
         words = f"{from_to(100 * np.array(rows[name]['right']))} % right, {from_to(rows[name]['length'])} characters"
         return bands_svg(
-            range(right.shape[1]), {"right": right, "length, of 40": length}, x_title="update",
-            y_title="of the sampled answers", low=0, high=1, height=300, alt=f"{name}: after training {words}.",
+            range(right.shape[1]), {"right": right, "length / 40": length}, x_title="update",
+            y_title="fraction of sampled answers", low=0, high=1, height=300, alt=f"{name}: after training {words}.",
         ) + said(f"after {right.shape[1]} updates, on held-out sums: {words}")  # fmt: skip
 
     return live(draw, mean=tick("subtract the group's mean", mean), by_length=tick("divide by length", by_length))
@@ -94,7 +94,7 @@ def votes_player(attempts: Mapping[str, Sequence[Mapping[str, Any]]], model: str
         words = "; ".join(f"{name}: {from_to(100 * of[:, -1])} %" for name, of in lines.items())
         alt = f"{model}, over k from {tries[0]} to {tries[-1]}. At {tries[-1]}, {words}."
         chart = bands_svg(
-            np.log2([int(k) for k in tries]), lines, x_title="k = 2 to the power of", y_title="of the held-out sums",
+            np.log2([int(k) for k in tries]), lines, x_title="log₂ k", y_title="fraction of held-out sums",
             low=0, high=1, height=300, alt=alt,
         )  # fmt: skip
         return chart + said(f"at k = {tries[-1]}: {words}")
@@ -114,7 +114,7 @@ def leash_player(judged: Mapping[str, Any], beta: str = "0", over: str = "update
             lines = {"reward from the judge": values["reward"], "right": values["right"]}
             chart = bands_svg(
                 range(values["kl"].shape[1]), lines, low=0, high=1, height=300, alt=words, x_title="update",
-                y_title="mean of the sampled answers",
+                y_title="mean over sampled answers",
             )  # fmt: skip
         else:
             canvas = Canvas(size=16)

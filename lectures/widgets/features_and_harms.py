@@ -59,7 +59,7 @@ def superposition_player(result: Result, sparsity: float = 0.0) -> Live:
         bars = bar_list_svg(
             shares,
             [f"feature {i + 1}" for i in range(len(shares))],
-            title="dimensions that each has",
+            title="dimensions of each feature",
             reach=1,
             width=380,
         )
@@ -126,7 +126,7 @@ def planted_player(result: Result, row: str) -> Live:
             plot.marks(i + spread, of, Look(DARK_ORANGE, mark="circle", wide=0))
         middle = [median(rank for copies, rank in points if copies == n) for n in times]
         spoken = f"median rank after {', '.join(map(str, times))} copies: {', '.join(f'{m:.0f}' for m in middle)}"
-        return canvas.svg(f"{spoken}.") + said(f"{spoken}; dashed: the mean by chance")
+        return canvas.svg(f"{spoken}.") + said(f"{spoken}; dashed: the mean rank by chance")
 
     return live(draw, training=choice([(name, key) for key, name in names.items()], "", row))
 

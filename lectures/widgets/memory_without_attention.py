@@ -106,7 +106,7 @@ def chunk_explorer(length: int, sizes: Sequence[int], d_head: int) -> Live:
         )
         canvas = Canvas(f"{length} positions, chunks of {chunk}")
         canvas.image(np.where(near, -1.0, np.where(past, np.nan, 0.0)), 10, canvas.top + 6, 330, 330)
-        canvas.notes(["rows read columns; blue: compared directly; grey: through the matrix S"])
+        canvas.notes(["a row reads the blue columns directly, the grey ones through the matrix S"])
         return canvas.svg(f"Pairs of positions. {words}.") + said(words)
 
     return live(draw, chunk=choice([(f"{size}", size) for size in sizes], "in a chunk"))

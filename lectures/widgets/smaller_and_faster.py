@@ -130,7 +130,7 @@ def memory_counter(sizes: Mapping[str, TrainingSize]) -> Live:
         rows=[["model"], ["tokens"], ["precision"], ["again"]],
         model=choice(sizes, "model"),
         tokens=stops([(f"{n:,}", n) for n in (256, 1_024, 8_192, 65_536)], 1_024, "tokens in a step", "480px"),
-        precision=choice(BYTES, "numbers"),
+        precision=choice(BYTES, "precision"),
         again=tick("keep only each layer's input, and compute the rest again (checkpointing)"),
     )
 
