@@ -104,7 +104,7 @@ show.predict(
 #
 # - It compares 16 times as many. Half the side gives four times as many patches, and the number of pairs grows with the square of the number of patches.
 # - With patches of 1 × 1 a token says next to nothing, and there are 6,144 of them. With patches of 32 × 32 there are six, and a whole roof is one vector.
-# - The patch just below another one comes a whole row of patches later in the sequence. Nothing tells the model that these two touch. It must learn this with its position vectors.
+# - A patch and the patch just below it are a whole row of patches apart in the sequence. Nothing tells the model that the two touch. It must learn this with its position vectors.
 # - In the paper, separate position vectors for the row and the column were no better than one learned vector per position in the sequence.
 # </details>
 
@@ -118,7 +118,7 @@ show.predict(
 #
 # $$y_o[r, c] = b_o + \sum_i \sum_{u, v} W_{oi}[u, v] \, x_i[r + u, c + v] .$$
 #
-# Here $x_i$ is map $i$ of the layer's input (the picture itself is the only map of the first layer's input), $r$ and $c$ are a row and a column, and $W_{oi}$ is the filter from input map $i$ to output map $o$. Each output map is called a channel. **Pooling** then replaces each small square of a map by one value. LeCun et al. (1998) took the average; our networks keep the largest value. With each layer, a value depends on a larger part of the picture. What does such a value respond to? We train three small networks on digits, and look for the test digits with the highest values in a channel.
+# Here $x_i[r, c]$ is the value of input map $i$ at row $r$ and column $c$, and $W_{oi}$ is the filter from input map $i$ to output map $o$. The first layer has one input map, the picture. Each output map is called a channel. **Pooling** then replaces each small square of a map by one value. LeCun et al. (1998) took the average; our networks keep the largest value. With each layer, a value depends on a larger part of the picture. What does such a value respond to? We train three small networks on digits, and look for the test digits with the highest values in a channel.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 SEEN = ((1, 3), (2, 6))  # border and side of the square that a value of layer 1, 2 depends on
@@ -196,7 +196,7 @@ HTML(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# *The first three channels of each layer in one network. Each line shows one channel: in the eight test digits that excite it most, the window on which its highest value depends.*
+# *The first three channels of each layer in one network. Each line shows one channel by the eight test digits that excite it most. You see the part of each digit on which the channel's highest value depends.*
 #
 # - **Layer 3 is more specific to one digit than layer 1.** For each channel, take the ten test digits that excite it most, and count how many have the most common label among them. In layer 1 the most common label covers 46<!--[[100 * by_layer["trained"][0]:.0f]]--> % of them, and in layer 3 it covers 70<!--[[100 * by_layer["trained"][2]:.0f]]--> %. Layer 3 is ahead of layer 1 in each of the three<!--[[words(len(agreed["trained"]))]]--> networks<!--[[? all(first + 0.1 < last for first, _, last in agreed["trained"])]]-->.
 # - As a control we take the same networks before training. There, in layer 3, the most common label covers 50<!--[[100 * by_layer["untrained"][2]:.0f]]--> %. Among ten random digits it covers 27<!--[[100 * random_ten:.0f]]--> %.
@@ -302,7 +302,7 @@ show.predict(
 #
 # $$\mathrm{score}_{ij} = \frac{q_i \cdot k_j + q_i \cdot e_{i-j}}{\sqrt{d_{\mathrm{head}}}} .$$
 #
-# Computed as it is written, this needs the vector $e_{i-j}$ of every *pair*, for $n$ tokens an array of $n \times n \times d_{\mathrm{head}}$ values per head. The **Music Transformer** (Huang et al. 2018) computes the same scores without it.
+# Computed directly, this formula needs a copy of $e_{i-j}$ for every *pair*. For $n$ tokens that is an array of $n \times n \times d_{\mathrm{head}}$ values per head. The **Music Transformer** (Huang et al. 2018) computes the same scores without this array.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 length, width, size_of_float = 2048, 512, 4
@@ -347,7 +347,7 @@ widgets.skew_player(skew)
 #
 # - Above the diagonal are keys of the future, which have no distance in the table. The values there are scores of the next query and a zero from the padding. `skew` leaves them, `relative_shift` writes zeros, and the causal mask removes both.
 # - Skewing saves memory. The time is still quadratic in the length, and so is the memory for the $n \times n$ scores themselves, 17<!--[[length**2 * size_of_float / 1e6:.0f]]--> MB per head here.
-# - The paper reports that the longest sequence that fits into 16 GB grew from 650 to 3,500 tokens. At 650 tokens skewing was six times faster, although it needs as many multiplications.
+# - The paper reports that the longest sequence that fits into 16 GB grew from 650 to 3,500 tokens. At 650 tokens skewing was six times faster, although the number of multiplications is the same.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -467,7 +467,7 @@ show.predict(
         "16 (one quarter ago)": 16,
     },
     answer=int(favourite.argmax()),
-    why="The query is the *last token read*, and it predicts the *next* one. The previous pitch of the voice that comes next is four tokens before it, so three before the query.",
+    why="The query is the *last token read*, and it predicts the *next* one. The previous pitch of the voice that comes next is four tokens before this next token, so three before the query.",
     reveals=[
         widgets.distance_explorer(by_distance.numpy()),
         show.said(
@@ -490,7 +490,7 @@ trained_longer = card["figures"]["test"]
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The ranking comes entirely from the *held* pitches. On these, relative positions have a loss of 0.29<!--[[nats("relative", "held"):.2f]]-->, and sinusoids 1.37<!--[[nats("sinusoids", "held"):.2f]]-->. On *changed* pitches every model with relative positions is worse than every model of the other rows<!--[[? min(rows["relative"]["changed"]) > max(max(of["changed"]) for row, of in rows.items() if row != "relative")]]-->.
+# - The lead of relative positions comes entirely from the *held* pitches. On these, relative positions have a loss of 0.29<!--[[nats("relative", "held"):.2f]]-->, and sinusoids 1.37<!--[[nats("sinusoids", "held"):.2f]]-->. On *changed* pitches every model with relative positions is worse than every model of the other rows<!--[[? min(rows["relative"]["changed"]) > max(max(of["changed"]) for row, of in rows.items() if row != "relative")]]-->.
 # - Labels help less than relative positions. Over all tokens, sinusoids with labels reach 1.48<!--[[nats(labelled):.2f]]-->, and sinusoids with twice the steps 1.30<!--[[nats(twice):.2f]]-->. But relative positions reach 0.99<!--[[nats("relative"):.2f]]-->.
 # - **No short training beats counting.** A 7-gram model, with six tokens of context, has 0.81<!--[[counted["all"]:.2f]]--><!--[[? counted["all"] < min(losses.values())]]-->. The model of the next section is wider and took 1,500<!--[[card["training"]["steps"]:,]]--> steps. It reaches 0.56<!--[[trained_longer["all"]:.2f]]--> (one run), and is better than the 7-gram on changed pitches as well<!--[[? trained_longer["changed"] < counted["changed"]]]-->.
 # - Where our table and the paper's have the same rows, the order is the same. We tried two learning rates, and the higher was better in every row<!--[[? {of["rate"] for of in rows.values()} == {0.005}]]-->. So a still higher one might help, and some rows more than others.
@@ -589,7 +589,7 @@ widgets.chorale_player(harmonies)
 # <details><summary><b>What to notice</b></summary>
 #
 # - The model hears the melody only up to the present. A composer who knows the whole melody can prepare a cadence. To use the whole melody, you would have to weight many tries by the probability of the soprano's later notes (particle filtering), or train on a different order.
-# - The last row is a baseline without a model: for each pitch of the soprano, it takes the pitches that the other voices most often have below it in other pieces. In exact agreement with the original the model is no better than this baseline. For the alto it reaches 27<!--[[100 * float(agrees.mean(0)[0]):.0f]]--> % and the baseline 33<!--[[100 * float(by_table[0]):.0f]]--> %, and it is below the baseline for the tenor as well<!--[[? bool((agrees.mean(0)[:2] < by_table[:2]).all())]]-->. Six pieces are few, and agreement with the original says little about harmony.
+# - The last row is a baseline without a model: for each pitch of the soprano, it takes the pitches that the other voices most often have below it in other pieces. In exact agreement with the original the model is no better than this baseline. For the alto it reaches 27<!--[[100 * float(agrees.mean(0)[0]):.0f]]--> % and the baseline 33<!--[[100 * float(by_table[0]):.0f]]--> %, and the model is below the baseline for the tenor as well<!--[[? bool((agrees.mean(0)[:2] < by_table[:2]).all())]]-->. Six pieces are few, and agreement with the original says little about harmony.
 # - In the paper, listeners compared piano music by three models and by composers, in 180 comparisons of two pieces. They significantly preferred the music of the model with relative attention to that of the plain Transformer. The LSTM was rated above the plain Transformer although its loss was worse; we do not know whether that second difference is significant.
 # </details>
 #
@@ -670,7 +670,7 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **An intervention.** An attention map only describes where a model looks. To find out what a word *depends on*, we erase one symbol and see how far ln P of the word falls. We do this for five seeds of each captioner. We also train the convolutional captioner with Xu et al.'s **doubly stochastic attention**, a penalty
-# $\lambda \sum_j (1 - \sum_i \alpha_{ij})^2$ with $\lambda = 1$. It asks that the weights of each location, summed over the caption, come to about 1, so that no part of the picture is ignored. The convolutional captioner shown above was trained with this penalty.
+# $\lambda \sum_j (1 - \sum_i \alpha_{ij})^2$ with $\lambda = 1$. The penalty asks that the weights of each location, summed over the caption, come to about 1, so that no part of the picture is ignored. The convolutional captioner shown above was trained with this penalty.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 right_of = {row: [100 * share for share in by["right_new_pairs"]] for row, by in attends.items()}
@@ -725,7 +725,7 @@ penalised = right_of["convolutional, doubly stochastic"]
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you
 #
-# First write the skewing trick yourself, without `reshape` if you can. Then do the same for keys of the *future*, which an encoder may attend to: let column $d$ of row $i$ hold the score for key $i + d$. Now the column of zeros goes on the right. Which row do you drop?
+# The function `my_skew` below shifts each row separately, without `reshape`. First write it in your own way. Then do the same for keys of the *future*, which an encoder may attend to: let column $d$ of row $i$ hold the score for key $i + d$. Now the column of zeros goes on the right. Which row do you drop?
 #
 # In the project [`project_images.ipynb`](../exercises/project_images/project_images.ipynb) you find out what a Vision Transformer needs instead of convolutions.
 
@@ -788,7 +788,7 @@ widgets.chorale_player({"my melody": {"harmonised": pitches(mine[0]).numpy()}})
 # | $e_d$ | $E^r$, $a^K$ | the vector of a distance |
 # | $n$ | $L$ | tokens in the sequence |
 # | $a_j$ | $\mathbf{a}_i$ | the encoder's vector of a location; the paper's $i$ counts locations |
-# | $z_i$ | $\hat{\mathbf{z}}_t$ | what attention found before word $i$ |
+# | $z_i$ | $\hat{\mathbf{z}}_t$ | the context vector before word $i$ |
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *The notation is not projected; a minute suffices. What goes wrong: in the captioning paper $t$ counts words and $i$ locations.*
