@@ -72,9 +72,9 @@ def true_cost(p):
 #
 # $$C \approx 6 N D$$
 #
-# operations. $C$ is the **compute** of the training. $N$ leaves out the embeddings, because looking up a row costs nothing.
+# operations. $C$ is the **compute** of the training. $N$ leaves out the embeddings, because looking up a row costs next to nothing.
 #
-# For small models this estimate is too low. Our embedding table is also the output layer (the weights are tied), where every final vector is multiplied by it. Attention also multiplies queries by keys, and weights by values. Per token, our smallest model needs 1.96<!--[[true_cost(longest[0]):.2f]]--> times the operations that its $N$ suggests, and the largest model of the ladder 1.07<!--[[true_cost(longest[-1]):.2f]]--> times. For large models the formula is close. We use it as the papers do. Section 5 counts exactly.
+# For small models this estimate is too low. Our embedding table is also the output layer, because the weights are tied. There every final vector is multiplied by the table, and $N$ does not count this. Attention also multiplies queries by keys, and weights by values. Per token, our smallest model needs 1.96<!--[[true_cost(longest[0]):.2f]]--> times the operations that its $N$ suggests, and the largest model of the ladder 1.07<!--[[true_cost(longest[-1]):.2f]]--> times. For large models the formula is close. We use it as the papers do. Section 5 counts exactly.
 #
 # **Our ladder** consists of Transformers of eight<!--[[words(len(sizes))]]--> sizes. Each size is trained on six<!--[[words(min(lengths))]]--> different lengths of text (the small sizes on seven<!--[[words(max(lengths))]]-->)<!--[[? lengths == sorted(lengths, reverse=True) and len(set(lengths)) == 2]]--> from Shakespeare's plays. A token is a character. Each training has its own cosine schedule, as long as the training, and each size has its own learning rate. The loss is measured on held-out plays, in nats per character, and is the mean of three<!--[[words(len(held_out.runs))]]--> seeds.
 
@@ -252,7 +252,7 @@ show.predict(
     choices={"below 0.5 %": 0.2, "about 2 %": 2, "about 8 %": 8, "more than 20 %": 30},
     answer=abs(miss["Hoffmann", first]),
     unit=" %",
-    why="The bootstrap shows how the points scatter. It does not show that the form of the law is wrong. The next table also has a forecast that needs no law.",
+    why="The bootstrap shows how the points scatter. It does not show whether the form of the law is right. The next table also has a forecast that needs no law.",
     reveals=widgets.forecast_playground(ladder, held_out, forecasts),
 )
 
@@ -283,7 +283,7 @@ promised = seen_loss - told["Hoffmann", chosen[-1]][1]  # by the larger model, o
 # - Seeds of one point differ by 1.0<!--[[100 * noise:.1f]]--> % (standard deviation), but the points scatter around Hoffmann's form by 1.6<!--[[100 * scatter["Hoffmann"]:.1f]]--> % and around Kaplan's by 2.8<!--[[100 * scatter["Kaplan"]:.1f]]--> %. So more seeds alone would not make these forms fit.
 # </details>
 #
-# **Compare a law with a forecast that needs no law. In this test, whose larger model was not tuned, that forecast was better than both laws.**
+# **Compare a law with a forecast that needs no law. In this test, in which the larger model was not tuned, that forecast was better than both laws.**
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # OpenAI (2023) reports such a prediction for GPT-4: the loss on OpenAI's internal code, predicted from models with at most a ten-thousandth of the compute. The report shows one curve, and this curve predicted well. For every such curve, ask what a forecast without a law would have said.
@@ -366,12 +366,12 @@ ratio = whole["Hoffmann"].interval(lambda law: tokens_per_parameter(law, held_ou
 # |---|---|---|
 # | Hoffmann's form | 0.48<!--[[ours["Hoffmann"][1]:.2f]]--> | 0.44<!--[[ours["Hoffmann"][0]:.2f]]--> to 0.59<!--[[ours["Hoffmann"][2]:.2f]]--> |
 # | Kaplan's form | 0.64<!--[[ours["Kaplan"][1]:.2f]]--> | 0.59<!--[[ours["Kaplan"][0]:.2f]]--> to 0.67<!--[[ours["Kaplan"][2]:.2f]]--> |
-# | curves of equal compute, no form | 0.61<!--[[measured_slope[1]:.2f]]--> | 0.59<!--[[measured_slope[0]:.2f]]--> to 0.63<!--[[measured_slope[2]:.2f]]--> (only the seeds resampled) |
+# | curves of equal compute, without a formula | 0.61<!--[[measured_slope[1]:.2f]]--> | 0.59<!--[[measured_slope[0]:.2f]]--> to 0.63<!--[[measured_slope[2]:.2f]]--> (only the seeds resampled) |
 #
 # <details><summary><b>What to notice</b></summary>
 #
 # - The minima are inside our range for only 6<!--[[len(seen)]]--> of 15<!--[[len(equal)]]--> budgets. For the others the best is the smallest size that has a run with so much compute<!--[[? all(trained[b][0] == min(trained[b], key=lambda n: scale.at_compute(sizes[n], b)) for b in equal if b not in seen)]]-->, so the true minimum may be a still smaller model with more text.
-# - At the compute of the held-out run Hoffmann's form asks for 279<!--[[ratio[1]:.0f]]--> characters per parameter, but our run had 2.1<!--[[held_out.D / held_out.N:.1f]]-->. A character is not a token, so this number is not the paper's 20.
+# - At the compute of the held-out run Hoffmann's form asks for 279<!--[[ratio[1]:.0f]]--> characters per parameter, but our run had 2.1<!--[[held_out.D / held_out.N:.1f]]-->. A character is not a token, so you cannot compare this number with the paper's 20.
 # </details>
 #
 # **The same runs give an exponent of 0.48<!--[[ours["Hoffmann"][1]:.2f]]--> or 0.64<!--[[ours["Kaplan"][1]:.2f]]-->, depending on the method.** An interval shows the noise of the points, not the choice of the method.
@@ -389,7 +389,7 @@ ratio = whole["Hoffmann"].interval(lambda law: tokens_per_parameter(law, held_ou
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Why 0.73 and 0.50?
 #
-# Kaplan et al. found $N^* \propto C^{0.73}$. With ten times the compute, make the model five<!--[[words(round(10**0.73))]]--> times as large. Hoffmann et al. found 0.50, so make it three<!--[[words(round(10**0.5))]]--> times as large. Why do they differ? These are the candidates:
+# Kaplan et al. found $N^* \propto C^{0.73}$. With ten times the compute, make the model five<!--[[words(round(10**0.73))]]--> times as large. Hoffmann et al. found an exponent of 0.50, so make it three<!--[[words(round(10**0.5))]]--> times as large. Why do they differ? These are the candidates:
 #
 # - **the schedule** (Hoffmann et al.): Kaplan et al. read losses in the middle of long cosine schedules, where they are too high;
 # - **the count of parameters** (Pearce & Song 2024): without embeddings, small models look smaller than they are;
@@ -581,7 +581,7 @@ crossed = {width: overtaken(width) for width in sorted({p.width for p in lstms})
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Of 24<!--[[len(same)]]--> combinations of size and length the Transformer is ahead in 7<!--[[len(ahead["the Transformer"])]]--> and the LSTM in 13<!--[[len(ahead["the LSTM"])]]-->. There, all three<!--[[words(len(held_out.runs))]]--> seeds of one have a lower loss than all seeds of the other.
+# - Of 24<!--[[len(same)]]--> combinations of size and length the Transformer is ahead in 7<!--[[len(ahead["the Transformer"])]]--> and the LSTM in 13<!--[[len(ahead["the LSTM"])]]-->. In each of these, all three<!--[[words(len(held_out.runs))]]--> seeds of one have a lower loss than all seeds of the other.
 # - At the largest size the LSTM leads by 0.22<!--[[-lead(biggest, min(p.D for p in lstms))[0]:.2f]]--> nats after the shortest training, and the Transformer by 0.04<!--[[lead(biggest, full)[0]:.2f]]--> after the longest.
 # - The smallest Transformer overtakes its LSTM after 246<!--[[crossed[min(crossed)] / 1e3:.0f]]--> thousand characters, the largest after 1,407<!--[[crossed[max(crossed)] / 1e3:,.0f]]--> thousand. The larger both are, the longer the LSTM stays ahead<!--[[? list(crossed.values()) == sorted(crossed.values())]]-->.
 # - All rates were tuned at 262,144<!--[[tuned_at:,]]--> characters; a rate for each length could move the crossings. The passages that the models read have only 64<!--[[TIME]]--> characters, and longer ones might favour attention.
@@ -798,7 +798,7 @@ print(f"yours {lost(my_size):.3f}, Hoffmann's form {lost(by_law):.3f}")
 # <details><summary>Answer</summary>Neither alone. Report both; their difference is part of the uncertainty.</details>
 #
 # 4. A paper gives an interval of 0.454 to 0.455 from 400 noisy runs. What do you do?
-# <details><summary>Answer</summary>Put the constants into the formula, compare with the paper's own conclusion, and repeat the fit if the data can be had.</details>
+# <details><summary>Answer</summary>Put the constants into the formula, compare with the paper's own conclusion, and repeat the fit if you can get the data.</details>
 #
 # 5. Your training curve is flat in its last tenth. Should you stop training such models for longer?
 # <details><summary>Answer</summary>Look at the schedule first. Compare the ends of two runs of different lengths, each with its own schedule.</details>
