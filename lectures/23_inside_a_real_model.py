@@ -73,7 +73,7 @@ def told(row, form="z.2f"):
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## The model at work
 #
-# SmolLM2 reads *The capital of France is*. The tokens rise as threads through its 30 layers, and the last thread ends in the next token. Lines show what heads bring from
+# SmolLM2 reads *The capital of France is*. The tokens rise as threads through its 30 layers, and the last thread leads to the predicted next token. Lines show what heads bring from
 # earlier tokens, and knots show what networks add. Press a layer to switch it off, so that it adds nothing. What happens to *Paris*? Then press single heads, the dots on the left.
 # The second menu shows the same model with two instruments, the lens of section 1 and the shares of section 2.
 
@@ -298,7 +298,7 @@ with patch(model, {place: 0}):
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # Zero is an unusual output for a head, so part of the damage may come from that. **Mean ablation** sets the output to its mean over many
 # texts instead. The head still adds something, but nothing that depends on *this* text. In the next measurement we ablate, at the last word, the heads
-# with the largest shares over all capitals that the model knows (`python -m lectures.recipes capital_facts`). The *log-odds* are the logit of the right capital minus that of the other one.
+# with the largest shares over all capitals that the model knows (`python -m lectures.recipes capital_facts`). The *log-odds* are the logit of the right capital minus that of another capital.
 # If nothing else changed, ablating the heads would lower the log-odds by the sum of their shares. This is the fall that the shares *promise*.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -338,7 +338,7 @@ show.predict(
 #
 # - In this one sentence the log-odds fall from 7.31<!--[[odds(logits):.2f]]--> to 1.91<!--[[odds(without):.2f]]--> without head 23.4, by 5.40<!--[[odds(logits) - odds(without):.2f]]-->, although its share is 3.01<!--[[parts[largest]:.2f]]-->.
 # - Over 48<!--[[len(facts["countries"])]]--> countries, with mean ablation, the share of this head promises a fall of 1.96<!--[[backup[0]["promised"][0]:.2f]]-->. The fall is 4.74<!--[[backup[0]["fall"][0]:.2f]]-->.
-# - The eight<!--[[words(len(backup[-1]["heads"]))]]--> largest heads together promise 5.81<!--[[backup[-1]["promised"][0]:.2f]]-->, and the log-odds fall by 8.32<!--[[backup[-1]["fall"][0]:.2f]]-->. In both cases the intervals do not overlap<!--[[? all(row["fall"][1] > row["promised"][2] for row in (backup[0], backup[-1]))]]-->.
+# - The eight<!--[[words(len(backup[-1]["heads"]))]]--> largest heads together promise 5.81<!--[[backup[-1]["promised"][0]:.2f]]-->, and the log-odds fall by 8.32<!--[[backup[-1]["fall"][0]:.2f]]-->. In both cases the interval of the promised fall and that of the fall do not overlap<!--[[? all(row["fall"][1] > row["promised"][2] for row in (backup[0], backup[-1]))]]-->.
 # - Published work on other models and tasks found the opposite: **backup heads** take over when a head is ablated, so the fall is *smaller* than the share (Wang et al. 2023; McGrath et al. 2023). Here it is larger<!--[[? backup[0]["heads"] == ["23.4"] and backup[0]["fall"][1] > backup[0]["promised"][2]]]-->, so if there is any backup, other losses outweigh it.
 #   We did not test which later parts need what these heads bring.
 # </details>
@@ -402,7 +402,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Now we take a long text: *When she tried to print her **tickets**, she found that the printer was out of toner. […] After installing the toner into the
 # printer, she finally printed her*. The corrupted text has a different word instead of *tickets*, 46 tokens before the answer.
-# At which layers does the word leave its own position (`python -m lectures.recipes patched_texts`)?
+# At which layers does the information about the word leave the word's position (`python -m lectures.recipes patched_texts`)?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 print(f"share restored, mean over {len(texts['words'])} other words, with 95 % intervals")
@@ -432,7 +432,7 @@ for i in ways["at the word"]:
 # ## 5. Induction heads: found, then confirmed
 #
 # We show the model 25 random tokens, and then the same 25 again. Only copying predicts the second half. To copy, a model must find the previous occurrence of the current token
-# and output the token that followed it. An induction head attends to that following token, so its score is the mean weight (Olsson et al. 2022)
+# and output the token that followed it. An induction head attends to that following token, so its score is the mean of its weights $\alpha[t, t - 24]$ from a token in the second half to the one after the token's first occurrence (Olsson et al. 2022):
 #
 # $$\mathrm{mean}_{t}\;\alpha[t,\; t - 24], \qquad t \ge 25 .$$
 
@@ -457,7 +457,7 @@ for i in induction.flatten().argsort(descending=True)[:6].tolist():
 # 1. In an earlier layer a **previous-token head**, which attends to the previous token, writes at each position which token came *before* it. In *A B … A*, the vector at *B* then says “after *A*”.
 # 2. In a later layer the query of the current *A* asks for a key that says “after *A*”. It finds *B*, and the head's value copies *B* to the prediction.
 #
-# The second head reads what the first one wrote. Elhage et al. call this composition. If it is true, then without the earlier head the later head finds the right token less often. Section 6 tests this prediction.
+# The second head reads what the first one wrote. Elhage et al. call this composition. If this explanation is true, then without the earlier head the later head finds the right token less often. Section 6 tests this prediction.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Confirmed?** A high score says only where a head looks. If these heads do the copying, then without them the loss of the second half must rise. It must
@@ -505,12 +505,12 @@ show.predict(
 #
 # Now we try to name every head. The position where it looks suggests one of five names. It may look at the latest occurrence of the current token (*same token*), at the token after that (*induction*), at the previous token,
 # at punctuation, or at the first token, the attention sink ([lecture 13](13_self_attention.ipynb)). The suggestion is a *candidate*. It becomes a
-# name only if ablating the head has the effect that the name predicts, and the effect is larger than that of ablating its controls, which are heads of the same and the neighbouring layers:
+# name only if ablating the head, compared with ablating its controls, has the effect that the name predicts. The controls are heads of the same and the neighbouring layers:
 #
 # | candidate | what must happen when it is ablated |
 # |---|---|
 # | induction, same token | copying of repeated random tokens gets worse |
-# | previous-token head | later induction heads find their token less well, because they match what *preceded* a token |
+# | previous-token head | later induction heads put less weight on the right token, because they match what *preceded* a token |
 # | punctuation | the loss of tokens that are punctuation rises |
 # | first token | the loss changes *less* than for the controls, because such a head should do nothing |
 #
@@ -676,7 +676,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The direction of layer 0<!--[[layer_of]]--> moves held-out nouns by 0.99<!--[[number_facts["by_layer"]["0"][0]:.2f]]--> of the way, that of layer 29 by 0.89<!--[[number_facts["by_layer"]["29"][0]:.2f]]-->. Layer 0 was chosen on these same nouns, but no layer's direction moves them by less than 0.87<!--[[min(row[0] for row in number_facts["by_layer"].values()):.2f]]-->.
+# - The direction of layer 0<!--[[layer_of]]--> moves held-out nouns 0.99<!--[[number_facts["by_layer"]["0"][0]:.2f]]--> of the way, and that of layer 29 moves them 0.89<!--[[number_facts["by_layer"]["29"][0]:.2f]]-->. Layer 0 was chosen on these same nouns, but no layer's direction moves them by less than 0.87<!--[[min(row[0] for row in number_facts["by_layer"].values()):.2f]]-->.
 # - The best of 20<!--[[len(number_facts["random"])]]--> random directions of
 #   the same length moves them by 0.07<!--[[max(number_facts["random"]):.2f]]-->. But a random direction is a weak control. As a stronger one, the live cell takes the difference between *two other nouns*, scaled to the same length. It moves five held-out nouns by at most 0.06<!--[[max(map(abs, other_nouns)):.2f]]-->.
 # - The direction is not just the word *are*. It moves *was/were*, *has/have* and *does/do* by at least 0.98<!--[[min(row[0] for row in number_facts["verbs"].values()):.2f]]-->. Nor does it damage the rest of the prediction. The KL divergence from the prediction after the true plural
@@ -684,7 +684,7 @@ show.predict(
 # - One explanation remains for layer 0. There the vector is still nearly the token's embedding, and *dogs* − *dog* may be little more than the difference of two tokens. The directions of later layers work as well, but this does not exclude the explanation, because the pathway still carries the token there.
 # - Twice the direction moves the nouns no further (0.92<!--[[number_facts["strengths"]["2.0"][0]:.2f]]-->). A strength of −1 does nothing to singular nouns (−0.03<!--[[number_facts["strengths"]["-1.0"][0]:.2f]]-->). But it moves *plural* nouns back the whole way<!--[[? abs(back - 1) < 0.1]]-->.
 # - Ten units move the nouns 0.03<!--[[few["10"]["moved"][0]:.2f]]--> of the way, 100 units 0.97<!--[[few["100"]["moved"][0]:.2f]]-->. The best of 20<!--[[len(few["100"]["controls"])]]--> random sets of 100 moves them 0.01<!--[[max(few["100"]["controls"]):.2f]]-->.
-# - Of random sets of 10,000 units the best moves them 0.85<!--[[max(few["10000"]["controls"]):.2f]]-->, so large sets prove nothing.
+# - Of random sets of 10,000 units the best moves them 0.85<!--[[max(few["10000"]["controls"]):.2f]]-->, so a result with such a large set proves nothing.
 # - A model can store more features than it has units: [lecture 28](28_features_and_harms.ipynb) shows how, in two dimensions.
 # </details>
 #
@@ -734,9 +734,9 @@ show.predict(
 #
 # - At the country, the network of layer 0<!--[[facts["largest"]["network, country"][0]]]--> restores 1.00<!--[[facts["largest"]["network, country"][1]:.2f]]-->. In all three pairs of section 4 it restores the whole answer as well<!--[[? min(of["network"][0][0] for of in maps.values()) > 0.98]]-->. If we forgot this, the headline would be
 #   "facts sit in the first network".
-# - Above layer 0 the picture of Meng et al. holds in part. In the strongest window without layer 0 (chosen on these same countries), networks 4<!--[[facts["strongest window"] - facts["window"] // 2]]--> to 8<!--[[facts["strongest window"] + facts["window"] // 2]]--> at the country restore 0.17<!--[[networks[0]:.2f]]-->, and the attentions of these layers −0.01<!--[[attentions[0]:.2f]]-->. The difference is clear<!--[[? facts["network less attention"][1] > 0.1]]-->. But that is only a
+# - Above layer 0 the picture of Meng et al. holds in part. In the strongest window without layer 0 (chosen on these same countries), networks 4<!--[[facts["strongest window"] - facts["window"] // 2]]--> to 8<!--[[facts["strongest window"] + facts["window"] // 2]]--> at the country restore 0.17<!--[[networks[0]:.2f]]-->, and the attentions of these layers −0.01<!--[[attentions[0]:.2f]]-->. The difference is clear<!--[[? facts["network less attention"][1] > 0.1]]-->. But the networks restore only a
 #   sixth of the answer<!--[[? abs(networks[0] - 1 / 6) < 0.02]]-->.
-# - The outputs of these networks from a prompt about a *third* country already restore 0.07<!--[[third[0]:.2f]]-->. Perhaps removing the wrong country helps by itself; we did not test that. The same networks at *of* restore 0.00<!--[[facts["controls"]["the same networks at “of”"][0]:.2f]]-->.
+# - The outputs of these networks from a prompt about a *third* country already restore 0.07<!--[[third[0]:.2f]]-->. Perhaps removing the wrong country helps by itself; we did not test that. At the word *of*, the same networks restore 0.00<!--[[facts["controls"]["the same networks at “of”"][0]:.2f]]-->.
 # - At *is*, the attention of layer 23<!--[[at_is[0]]]--> alone restores 0.95<!--[[at_is[1]:.2f]]-->. Up to layer 22 the country's own vector restores 0.92<!--[[min(by_pathway[:23]):.2f]]--> or more, and one layer later −0.03<!--[[by_pathway[23]:.2f]]-->.
 # </details>
 
@@ -746,12 +746,12 @@ show.predict(
 # | claim | why it is not enough | test |
 # |---|---|---|
 # | the lens shows nothing here, so the layer knows nothing | the norm and the matrix of the lens were trained for the last layer | a fitted map (section 1) |
-# | this head wrote the answer | other parts react when it is gone | ablate it, compare with its share (section 3) |
+# | this head wrote the answer | other parts react when the head is gone | ablate it, compare with its share (section 3) |
 # | this head looks at the right word | a weight is not an effect | ablate it, and controls from its layers (sections 5, 6) |
 # | zeroing it destroys the answer | zero is an unusual output for a head | replace it by its mean (section 5) |
 # | adding a direction changes the answer | any large change of the vector may | random directions, other words (section 7) |
 # | restoring it brings the fact back | other positions or layers may bring it back too | other positions, other sublayers, a third country (section 8) |
-# | restoring it brings nothing back, so it is not needed | another position may carry the same | patch the other way (section 4) |
+# | restoring it brings nothing back, so it is not needed | another position may carry the same information | patch the other way (section 4) |
 # | this head passed its test | of many heads some pass by luck | correct for all tests (section 6) |
 # | the fact is traced to here, so edit it here | tracing did not tell where editing works best (Hase et al. 2023) | edit, and measure |
 
@@ -762,7 +762,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Where is the fact?
 #
-# - **On the way.** Up to layer 22 the country's own vector is enough for nearly all of the answer<!--[[? min(by_pathway[:23]) > 0.9]]-->. Then the attention of layer 23<!--[[at_is[0]]]--> brings it to *is*, and in our two sentences the country's vector is no longer needed<!--[[? by_layer_both[23][1][0] < 0.05]]-->.
+# - **Its path.** Up to layer 22 the country's own vector is enough for nearly all of the answer<!--[[? min(by_pathway[:23]) > 0.9]]-->. Then the attention of layer 23<!--[[at_is[0]]]--> brings it to *is*, and in our two sentences the country's vector is no longer needed<!--[[? by_layer_both[23][1][0] < 0.05]]-->.
 # - **Which parts bring it.** Head 23.4<!--[[? backup[0]["heads"] == ["23.4"]]]--> has the largest share, and without it more is lost than its share<!--[[? backup[0]["fall"][1] > backup[0]["promised"][2]]]-->. Heads and networks both write the answer; we cannot say which of them writes more<!--[[? overlap]]-->.
 # - **Where it is stored** we cannot say. In the strongest window without layer 0, five networks at the country restore a sixth of the answer<!--[[? abs(networks[0] - 1 / 6) < 0.02]]-->, and the outputs of the same networks from a prompt about a third country already restore a part of that<!--[[? 0.02 < third[0] < networks[0]]]-->.
 # - **How you can tell**: read the vectors, then intervene, in both directions, and compare with controls that differ only in what the explanation claims.
