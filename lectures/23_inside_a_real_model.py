@@ -338,7 +338,7 @@ show.predict(
 #
 # - In this one sentence the log-odds fall from 7.31<!--[[odds(logits):.2f]]--> to 1.91<!--[[odds(without):.2f]]--> without head 23.4, by 5.40<!--[[odds(logits) - odds(without):.2f]]-->, although its share is 3.01<!--[[parts[largest]:.2f]]-->.
 # - Over 48<!--[[len(facts["countries"])]]--> countries, with mean ablation, the share of this head promises a fall of 1.96<!--[[backup[0]["promised"][0]:.2f]]-->. The fall is 4.74<!--[[backup[0]["fall"][0]:.2f]]-->.
-# - The eight<!--[[words(len(backup[-1]["heads"]))]]--> largest heads together promise 5.81<!--[[backup[-1]["promised"][0]:.2f]]-->, and the log-odds fall by 8.32<!--[[backup[-1]["fall"][0]:.2f]]-->. In both cases the interval of the promised fall and that of the fall do not overlap<!--[[? all(row["fall"][1] > row["promised"][2] for row in (backup[0], backup[-1]))]]-->.
+# - The eight<!--[[words(len(backup[-1]["heads"]))]]--> largest heads together promise 5.81<!--[[backup[-1]["promised"][0]:.2f]]-->, and the log-odds fall by 8.32<!--[[backup[-1]["fall"][0]:.2f]]-->. In both cases the intervals of the promised and the actual fall do not overlap<!--[[? all(row["fall"][1] > row["promised"][2] for row in (backup[0], backup[-1]))]]-->.
 # - Published work on other models and tasks found the opposite: **backup heads** take over when a head is ablated, so the fall is *smaller* than the share (Wang et al. 2023; McGrath et al. 2023). Here it is larger<!--[[? backup[0]["heads"] == ["23.4"] and backup[0]["fall"][1] > backup[0]["promised"][2]]]-->, so if there is any backup, other losses outweigh it.
 #   We did not test which later parts need what these heads bring.
 # </details>
@@ -432,7 +432,7 @@ for i in ways["at the word"]:
 # ## 5. Induction heads: found, then confirmed
 #
 # We show the model 25 random tokens, and then the same 25 again. Only copying predicts the second half. To copy, a model must find the previous occurrence of the current token
-# and output the token that followed it. An induction head attends to that following token, so its score is the mean of its weights $\alpha[t, t - 24]$ from a token in the second half to the one after the token's first occurrence (Olsson et al. 2022):
+# and output the token that followed it. An induction head attends to that following token, so its score is the mean weight $\alpha$ from a token in the second half to the token after its first occurrence (Olsson et al. 2022):
 #
 # $$\mathrm{mean}_{t}\;\alpha[t,\; t - 24], \qquad t \ge 25 .$$
 

@@ -246,7 +246,7 @@ show.predict(
 #
 # - Before tuning, the model writes none<!--[[? all(by_place["untuned"][kind]["share"][0] == 0 for kind in kinds)]]--> of these answers as we want them.
 # - The adapter in the last two layers declines 87<!--[[pc(last_two["missing"]["share"])]]--> % of the questions whose passage lacks the answer, but also 84<!--[[pc(last_two["refused"]["share"])]]--> % of those whose passage holds it. It answers 10<!--[[pc(last_two["answered"]["share"])]]--> % of the latter.
-# - **Of these two pairs of layers, the middle one is better.** Tuned in the middle, with as many weights<!--[[? middle["parameters"] == last_two["parameters"]]]-->, the model answers 73<!--[[pc(middle["answered"]["share"])]]--> % of the answerable questions. Compared seed by seed, this is 63<!--[[place_counts[0]:.0f]]--> ± 15<!--[[place_counts[1]:.0f]]--> points more.
+# - **Of these two pairs of layers, the middle one is better.** Tuned in the middle, with as many weights<!--[[? middle["parameters"] == last_two["parameters"]]]-->, the model answers 73<!--[[pc(middle["answered"]["share"])]]--> % of the answerable questions. Compared seed by seed, this is 63<!--[[place_counts[0]:.0f]]--> ± 15<!--[[place_counts[1]:.0f]]--> points more than with the last two layers.
 # - It also gets 96<!--[[pc(middle["sums"]["share"])]]--> % of the calculator calls right. The model tuned in the last two layers gets 61<!--[[pc(last_two["sums"]["share"])]]--> % right.
 # - **In the last two layers, more weights do not help.** With 14<!--[[words(int(wider["parameters"] / last_two["parameters"]))]]--> times the weights, the model does not answer more questions (0<!--[[abs(number_counts[0]):.0f]]--> ± 6<!--[[number_counts[1]:.0f]]--> points).
 # - With as many weights as this larger adapter, but spread over 29 layers, the model answers 1<!--[[spread_out[0]:.0f]]--> ± 14<!--[[spread_out[1]:.0f]]--> points more than with two layers in the middle. With such a wide interval, a difference of ten points could have escaped us.
@@ -411,7 +411,7 @@ def with_calculator(model, ask):
 print(with_calculator(assistant, "What is 358 + 417?"))
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# A call can be wrong in its form or in its content. **Constrained decoding** (Willard & Louf 2023) makes the form certain. The pattern, a regular expression, is translated into an automaton, which reads the text character by character and changes its state with each. A token is allowed only if the automaton can still reach a match after it:
+# A call can be wrong in its form or in its content. **Constrained decoding** (Willard & Louf 2023) makes the form certain. A pattern describes the form; ours is a regular expression, a simple kind of grammar. The pattern is translated into an automaton, which reads the text character by character and changes its state with each. A token is allowed only if the automaton can still reach a match after it:
 # $P'(w \mid \text{text})$ is in proportion to $P(w \mid \text{text})$ for allowed $w$, and it is 0 for all others.
 
 # %% slideshow={"slide_type": "fragment"}
@@ -466,7 +466,7 @@ widgets.pattern_player(walked)
 #
 # - Without a tool, and with the start of the answer given (*964 + 494 =*), none<!--[[? by_tool["no tool"]["right answer"][0] == 0]]--> of the 24 sums is right. The model writes a wrong number straight away, for example 1928<!--[[? by_tool["no tool"]["shown"][0].startswith("1928")]]-->.
 # - With the rules in its prompt and no pattern, the untuned model writes no call<!--[[? by_tool["untuned, freely"]["well-formed"][0] == 0]]-->. Under the pattern all 24 calls are well-formed *and* right<!--[[? by_tool["untuned, under the pattern"]["right call"][0] == 1]]-->.
-# - The tuned model writes all 24 calls right even without the pattern<!--[[? by_tool["tuned, freely"]["right call"][0] == 1]]-->. So on these sums neither can do better. (This is one adapter; in section 2 the five seeds get 85<!--[[100 * min(middle["sums"]["seeds"]):.0f]]--> to 100 % right.)
+# - The tuned model writes all 24 calls right even without the pattern<!--[[? by_tool["tuned, freely"]["right call"][0] == 1]]-->. So on these sums both get everything right. (This is one adapter; in section 2 the five seeds get 85<!--[[100 * min(middle["sums"]["seeds"]):.0f]]--> to 100 % right.)
 # - A pattern cannot decide *whether* to call. Under it every reply is a call.
 # - Given the calculator's result, both models copy it into the answer every time<!--[[? by_tool["untuned, freely"]["uses the result"][0] == by_tool["tuned, freely"]["uses the result"][0] == 1]]-->.
 # - Look at the first step in the widget. The pattern forbids nearly everything that the model wanted to write. P′ renormalises P token by token. It is not the model's distribution over complete texts that match.
@@ -593,7 +593,7 @@ widgets.library_workbench(library, examples)
 #
 # - BM25 has the right entry among its first three for all<!--[[? found_at["the glossary's words"]["BM25"]["3"][0] == 1]]--> 40<!--[[len(glossary_questions.questions())]]--> questions. The answers are right in 20<!--[[pc(retrieval["three from BM25"])]]--> % with these three entries, and in 35<!--[[pc(retrieval["the right one"])]]--> % with only the right entry. So for these questions reading fails, not retrieval.
 # - Without a passage, and with three random entries, no answer<!--[[? retrieval["nothing"][0] == retrieval["three random"][0] == 0]]--> is right. Text on the same subject is not enough; the right entry must be there.
-# - For questions in other words than the glossary's, BM25 finds the entry among its first three in 12<!--[[pc(found_at["other words"]["BM25"]["3"])]]--> % of 16 cases, and a retriever that compares sentence vectors finds it equally often<!--[[? found_at["other words"]["BM25"]["3"] == found_at["other words"]["sentence vectors"]["3"]]]-->. Sixteen questions are too few to tell the two apart.
+# - For questions that use other words than the glossary, BM25 finds the entry among its first three in 12<!--[[pc(found_at["other words"]["BM25"]["3"])]]--> % of 16 cases, and a retriever that compares sentence vectors finds it equally often<!--[[? found_at["other words"]["BM25"]["3"] == found_at["other words"]["sentence vectors"]["3"]]]-->. Sixteen questions are too few to tell the two apart.
 # - The 40<!--[[len(glossary_questions.questions())]]--> questions were written with the glossary in view. Yours may look more like those in other words.
 # </details>
 #
@@ -686,8 +686,8 @@ show.predict(
 # |---|---|
 # | What would a constant answer get? | letters: a third |
 # | Does the answer change when only the words do? | paraphrase |
-# | Does the answer change when the truth does? | negation |
-# | Could it be known by heart? | invented passages, new numbers |
+# | Does the answer change when the right answer does? | negation |
+# | Could the model know the answer by heart? | invented passages, new numbers |
 # | Which step failed: finding, reading, computing or writing? | retrieval and tools |
 # | How many questions, seeds and prompts? | an interval, not an anecdote |
 
@@ -808,7 +808,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you
 #
-# Teach a habit of your own with a few conversations, and say beforehand which questions should *not* get it. The cell tunes the last two layers for 24 steps. Ask a question of each kind, with words that the training does not have.
+# Teach a habit of your own with a few conversations, and say beforehand which questions should *not* trigger it. The cell tunes the last two layers for 24 steps. Ask a question of each kind, with words that the training does not have.
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
