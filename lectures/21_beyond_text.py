@@ -203,7 +203,7 @@ HTML(
 # - In networks trained on photographs, the first layers respond to edges and textures, later ones to parts, and the last ones to whole objects (Zeiler & Fergus 2014). A caption says even more, namely how objects are *related*, as in "left of" (section 7).
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Two things are built into a convolution: neighbours belong together, and a shape is the same wherever it is. Such a built-in assumption is called an **inductive bias**. The Vision Transformer must learn both. Dosovitskiy et al. report that with 9 million labelled images a convolutional network is ahead of their ViT-B/32 (the base size, with patches of 32 × 32), and that from 90 million images on the order is reversed.
+# Two things are built into a convolution: neighbours belong together, and a shape is the same wherever it is. Such a built-in assumption is called an **inductive bias**. Apart from its cutting into patches, the Vision Transformer must learn both. Dosovitskiy et al. report that with 9 million labelled images a convolutional network is ahead of their ViT-B/32 (the base size, with patches of 32 × 32), and that from 90 million images on the order is reversed.
 #
 # Can we see this with 8 × 8 digits? Our convolutional network and our Vision Transformer both have about 25,000 parameters and train for the same number of steps.
 

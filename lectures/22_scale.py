@@ -728,7 +728,7 @@ widgets.prompt_playground(writer, bytepairs, prompted, Template())
 # - There are 30 questions per point, so an interval can be about 30 points wide. We tried one wording of the prompt and one order of the examples.
 # </details>
 #
-# **Without an example no written answer was right, and with two examples some were. With eight the model still could not add.**
+# **Without an example no written answer was right, and with two examples some were. Even with eight the model got few sums right.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Go from 0 to 2 examples with "capitals" and ask what the model has learned (the format). Then let the room type: one -> uno, two -> dos, three. What goes wrong: "it learned addition from eight examples".*
