@@ -1,8 +1,8 @@
 # %% [markdown] slideshow={"slide_type": "slide"}
 # # Beyond text
 #
-# A language model predicts the next symbol of a sequence. Nothing in it requires the symbols to be words. In this lecture a Transformer reads pictures cut into squares, continues and harmonises chorales by Bach,
-# and encodes pictures for an LSTM that writes captions. **What really helped** each time? Was it the architecture, the data, the positions, or attention?
+# A language model predicts the next symbol of a sequence. Nothing in it requires the symbols to be words. In this lecture one Transformer reads pictures cut into squares, another continues and harmonises chorales by Bach, and a third encodes pictures for an LSTM that writes captions.
+# Each time we ask **what really helped** the model: the architecture, the data, the positions, or attention?
 #
 # <img src="figures/anything_as_tokens.svg" width="860" alt="Three sequences of tokens: the patches of a picture, the four voices of a chorale in turn, and the words of a caption that looks at a picture.">
 #
@@ -10,13 +10,13 @@
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **After this lecture you can**
-# - turn a picture into tokens, and say what the size of a patch costs;
-# - say what a convolution has built in, and test how many images a Vision Transformer needs to do without it;
-# - pretrain on patches without labels, and say which explanation of a gap this can test;
+# - turn a picture into tokens, and say how their number depends on the size of a patch;
+# - name the assumptions that are built into a convolution, and test how a Vision Transformer does without them, by the number of training images;
+# - pretrain a Vision Transformer on patches without labels, and say which explanation of its lag this can test;
 # - derive the skewing trick, and count the memory that it saves;
 # - turn polyphonic music into one sequence, and find the baseline that makes a loss meaningful;
-# - continue a chorale, and harmonise a melody with a model that was never trained to;
-# - score attention where the right location is known, and compare it with attention that does not look at the picture, before you believe a map of it.
+# - continue a chorale, and harmonise a melody with a model that was never trained to harmonise;
+# - score attention in pictures where the right location is known, and compare it with attention that does not look at the picture, before you believe an attention map.
 #
 # **You need** [lecture 12](12_attention.ipynb) (attention in a decoder, section 8 on pictures), [lecture 14](14_positions.ipynb) (relative positions) and [lecture 15](15_transformer_language_model.ipynb) (the block). Masked pretraining is from [lecture 17](17_pretraining.ipynb), convolutions over text from [lecture 4](04_windows_and_convolutions.ipynb).
 #
@@ -67,7 +67,7 @@ def percent(values):
 #
 # $$h^0 = [x_{\mathrm{class}};\; p_1 E;\; \dots;\; p_N E] + \text{positions} .$$
 #
-# A word's embedding is a one-hot vector times a matrix. A patch's embedding is its pixels times a matrix $E$. The **class token** $x_{\mathrm{class}}$ is one learned vector in front of the patches; its final state says what the picture shows. Everything after that is the encoder that we know.
+# Here $h^0$ is the input of the first layer, and $p_k$ the vector of the pixels of patch $k$. A word's embedding is a one-hot vector times a matrix; a patch's embedding is $p_k$ times a matrix $E$. The **class token** $x_{\mathrm{class}}$ is one learned vector in front of the patches. From its final state a classifier predicts what the picture shows. Everything between is the encoder that we know.
 
 # %% slideshow={"slide_type": "fragment"}
 from nlmcore.vision import VisionTransformer, to_patches
@@ -98,14 +98,14 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# > **Ask yourself.** You halve the patch size. How many times as many pairs does attention compare? Choose the temple with patches of 1, and then of 32. What does the model lose in each case? Which neighbouring patches are far apart in the sequence?
+# > **Ask yourself.** You halve the side of a patch. How many times as many pairs does attention compare? Choose the temple with patches of 1 × 1 pixel, and then of 32 × 32. What does the model lose in each case? Which neighbouring patches are far apart in the sequence?
 #
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - It compares 16 times as many. Half the side gives four times as many patches, and the pairs grow with the square of that.
-# - With patches of 1 a token says next to nothing, and there are 6,144 of them. With patches of 32 there are six, and a whole roof is one vector.
-# - The patch below comes a whole row of patches later in the sequence. The model is told neither this nor what "below" means. It must learn it from its position vectors.
-# - In the paper, position vectors for rows and columns were no better than one learned vector per patch.
+# - It compares 16 times as many. Half the side gives four times as many patches, and the number of pairs grows with the square of the number of patches.
+# - With patches of 1 × 1 a token says next to nothing, and there are 6,144 of them. With patches of 32 × 32 there are six, and a whole roof is one vector.
+# - A patch and the patch just below it are a whole row of patches apart in the sequence. Nothing tells the model that the two touch. It must learn this with its position vectors.
+# - In the paper, separate position vectors for the row and the column were no better than one learned vector per position in the sequence.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -114,11 +114,11 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. How many images does it need?
 #
-# A **convolutional network** for images slides small filters over the picture, the same at every location:
+# A **convolutional network** for images slides small filters over the picture. The weights of a filter are the same at every location:
 #
 # $$y_o[r, c] = b_o + \sum_i \sum_{u, v} W_{oi}[u, v] \, x_i[r + u, c + v] .$$
 #
-# Each output map $o$ is called a channel. **Pooling** then replaces each small square of a map by one value. LeCun et al. (1998) took the average; our networks keep the largest value. From layer to layer a value depends on a larger part of the picture. What does such a value respond to? We train three small networks on digits, and look for the test digits with the highest values in a channel.
+# Here $x_i[r, c]$ is the value of input map $i$ at row $r$ and column $c$, and $W_{oi}$ is the filter from input map $i$ to output map $o$. The first layer has one input map, the picture. Each output map is called a channel. **Pooling** then replaces each small square of a map by one value. LeCun et al. (1998) took the average; our networks keep the largest value. With each layer, a value depends on a larger part of the picture. What does such a value respond to? We train three small networks on digits, and look for the test digits with the highest values in a channel.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 SEEN = ((1, 3), (2, 6))  # border and side of the square that a value of layer 1, 2 depends on
@@ -196,16 +196,16 @@ HTML(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# *The first three channels of each layer in one network, and for each the eight windows of test digits that excite it most.*
+# *The first three channels of each layer in one network. Each line shows one channel by the eight test digits that excite it most. You see the part of each digit on which the channel's highest value depends.*
 #
-# - **Pixel, stroke, part, digit.** Take the ten test digits that excite a channel most. In layer 1 the most common label covers 46<!--[[100 * by_layer["trained"][0]:.0f]]--> % of them, and in layer 3 it covers 70<!--[[100 * by_layer["trained"][2]:.0f]]--> %. Layer 3 is ahead of layer 1 in each of the three<!--[[words(len(agreed["trained"]))]]--> networks<!--[[? all(first + 0.1 < last for first, _, last in agreed["trained"])]]-->.
-# - As a control we take the same networks before training. In layer 3 the most common label covers 50<!--[[100 * by_layer["untrained"][2]:.0f]]--> %. Among ten random digits it covers 27<!--[[100 * random_ten:.0f]]--> %.
-# - In networks for photographs the steps are edges and textures, then parts, then whole objects (Zeiler & Fergus 2014). Words say how objects are *related*, as in "left of" (section 7).
+# - **Layer 3 is more specific to one digit than layer 1.** For each channel, take the ten test digits that excite it most, and count how many have the most common label among them. In layer 1 the most common label covers 46<!--[[100 * by_layer["trained"][0]:.0f]]--> % of them, and in layer 3 it covers 70<!--[[100 * by_layer["trained"][2]:.0f]]--> %. Layer 3 is ahead of layer 1 in each of the three<!--[[words(len(agreed["trained"]))]]--> networks<!--[[? all(first + 0.1 < last for first, _, last in agreed["trained"])]]-->.
+# - As a control we take the same networks before training. There, in layer 3, the most common label covers 50<!--[[100 * by_layer["untrained"][2]:.0f]]--> %. Among ten random digits it covers 27<!--[[100 * random_ten:.0f]]--> %.
+# - In networks trained on photographs, the first layers respond to edges and textures, later ones to parts, and the last ones to whole objects (Zeiler & Fergus 2014). A caption says even more, namely how objects are *related*, as in "left of" (section 7).
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Two things are built into a convolution: neighbours belong together, and a shape is the same wherever it is. Such a built-in assumption is called an **inductive bias**. The Vision Transformer must learn both. Dosovitskiy et al. report that with 9 million labelled images a convolutional network is ahead of their ViT-B/32, and that from 90 million on the order is reversed.
+# Two things are built into a convolution: neighbours belong together, and a shape is the same wherever it is. Such a built-in assumption is called an **inductive bias**. Apart from its cutting into patches, the Vision Transformer must learn both. Dosovitskiy et al. report that with 9 million labelled images a convolutional network is ahead of their ViT-B/32 (the base size, with patches of 32 × 32), and that from 90 million images on the order is reversed.
 #
-# Can we see this with 8 × 8 digits? Both networks have about 25,000 parameters and train for the same number of steps.
+# Can we see this with 8 × 8 digits? Our convolutional network and our Vision Transformer both have about 25,000 parameters and train for the same number of steps.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 data = stored("image_data")
@@ -231,10 +231,12 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Three explanations.** Does the Vision Transformer lag because it does not know that shapes may move? Then shifting the training images should help it most. We shift each by up to one pixel. Such changes are called **augmentation**.
-# Does it lag because it has never learned what pictures look like? Then **masked-patch pretraining** should help: hide half of the patches of *unlabelled* digits and predict their pixels (Dosovitskiy et al. 2021; He et al. 2022, masked autoencoders),
+# Why does the Vision Transformer lag? We test **three explanations**. First, it may not know that shapes can move. Then training on shifted images should help it more than the convolutional network. We shift each image by up to one pixel. Training on such changed copies is called **augmentation**.
+# Second, it may never have learned what pictures look like. Then **masked-patch pretraining** should help: hide half of the patches of *unlabelled* digits and predict their pixels (Dosovitskiy et al. 2021; He et al. 2022, masked autoencoders),
 #
 # $$\mathcal{L} = \frac{1}{|M|} \sum_{k \in M} \lVert p_k - (h_k W + b) \rVert^2 , \qquad M \text{ the hidden patches} .$$
+#
+# Here $h_k$ is the final state at patch $k$, and $W$ and $b$ map it to pixels. The third explanation is in the next question.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 with show.held_back() as explained:
@@ -270,7 +272,7 @@ longer = {
     size: by_seed("CNN, 3 times the steps", "ViT, 3 times the steps", size) for size in sizes
 }
 show.predict(
-    f"The third explanation: the Vision Transformer may only learn more *slowly*. With all {int(most):,} images it is {ahead('CNN', 'ViT', most):.0f} points behind. Give both networks three times the steps. By how many points is it behind then?",
+    f"The third explanation is that the Vision Transformer just learns more *slowly*. With all {int(most):,} images it is {ahead('CNN', 'ViT', most):.0f} points behind. Give both networks three times the steps. By how many points is it behind then?",
     choices={"as many as before": 15, "about 10": 10, "about 4": 4, "it is 3 ahead": -3},
     answer=left,
     unit=" points",
@@ -282,13 +284,13 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - **Steps.** With all images, three times the steps make the gap 11.2<!--[[closed(most)[0]:.1f]]--> ± 6.9<!--[[closed(most)[1]:.1f]]--> points smaller. It is then 4.0<!--[[longer[most][0]:.1f]]--> ± 5.0<!--[[longer[most][1]:.1f]]-->, so five seeds cannot tell which network is ahead. With 1,000 images or fewer the convolutional network is still ahead<!--[[? all(mean > half for mean, half in list(longer.values())[:-1])]]-->, and whether the gap shrinks is not clear<!--[[? all(abs(closed(size)[0]) < closed(size)[1] for size in sizes[:-1])]]-->.
-# - The rates were chosen with 100<!--[[few]]--> images, and the highest of three was best for both networks<!--[[? data["rates"]["CNN"] == data["rates"]["ViT"] == 0.01]]-->, so tuning may explain a part of the gap.
-# - **Pretraining on patches** lifts the Vision Transformer from 76<!--[[got("ViT", most):.0f]]--> to 86<!--[[got("ViT, pretrained", most):.0f]]--> % with all images. With 100 images five seeds cannot tell (7<!--[[by_seed("ViT, pretrained", "ViT", few)[0]:.0f]]--> ± 15<!--[[by_seed("ViT, pretrained", "ViT", few)[1]:.0f]]--> points). The pretrained model was also trained for more steps, and this test cannot say whether the steps or the unlabelled images helped.
-# - **Shifted images** made the Vision Transformer *worse* at every size (from 76<!--[[got("ViT", most):.0f]]--> to 42<!--[[got("ViT, shifted images", most):.0f]]--> % with all images)<!--[[? all(mean > half for mean, half in (by_seed("ViT", "ViT, shifted images", size) for size in sizes))]]-->. For the convolutional network no size shows a difference<!--[[? all(mean < half for mean, half in (by_seed("CNN", "CNN, shifted images", size) for size in sizes))]]-->. We do not know why. A shift by one pixel changes the content of every patch of 2 × 2; and 250 steps may be too few for harder images.
-# - **A baseline without any network is ahead of all rows.** The nearest neighbour in pixels is right in 88<!--[[got("nearest neighbour", few):.0f]]--> % with 100 images and in 94<!--[[got("nearest neighbour", most):.0f]]--> % with all<!--[[? all(got("nearest neighbour", size) > max(got(row, size) for row in right if row != "nearest neighbour") for size in sizes)]]-->.
+# - The learning rates were chosen with 100<!--[[few]]--> images, and the highest of three was best for both networks<!--[[? data["rates"]["CNN"] == data["rates"]["ViT"] == 0.01]]-->, so better tuning might explain a part of the gap.
+# - **Pretraining on patches** lifts the Vision Transformer from 76<!--[[got("ViT", most):.0f]]--> to 86<!--[[got("ViT, pretrained", most):.0f]]--> % with all images. With 100 images five seeds cannot tell whether it helps (7<!--[[by_seed("ViT, pretrained", "ViT", few)[0]:.0f]]--> ± 15<!--[[by_seed("ViT, pretrained", "ViT", few)[1]:.0f]]--> points). The pretrained model was also trained for more steps, and this test cannot say whether the steps or the unlabelled images helped.
+# - **Training on shifted images** made the Vision Transformer *worse* at every size (from 76<!--[[got("ViT", most):.0f]]--> to 42<!--[[got("ViT, shifted images", most):.0f]]--> % with all images)<!--[[? all(mean > half for mean, half in (by_seed("ViT", "ViT, shifted images", size) for size in sizes))]]-->. For the convolutional network no size shows a difference<!--[[? all(mean < half for mean, half in (by_seed("CNN", "CNN, shifted images", size) for size in sizes))]]-->. We do not know why shifting hurts the Vision Transformer. A shift by one pixel changes the content of every patch of 2 × 2; and 250 steps may be too few for harder images.
+# - **A baseline without any network is ahead of every row of the table.** It gives a test digit the label of its nearest neighbour in pixels, and is right in 88<!--[[got("nearest neighbour", few):.0f]]--> % with 100 images and in 94<!--[[got("nearest neighbour", most):.0f]]--> % with all<!--[[? all(got("nearest neighbour", size) > max(got(row, size) for row in right if row != "nearest neighbour") for size in sizes)]]-->.
 # </details>
 #
-# **After 250 steps the convolutional network is ahead at each of our sizes. After three times the steps it is still ahead with up to 1,000 images; with all of them we cannot tell.** These digits are too easy to prove more about an architecture.
+# **After 250 steps the convolutional network is ahead at each size of the training set. After three times the steps it is still ahead with up to 1,000 images; with all of them we cannot tell.** These digits are too easy to tell us more about the two architectures.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *12 minutes. Let the room name what the third channel of each layer likes. Vote on the gap before you show it. What goes wrong: students read "Transformers need more data" as a law. It is a comparison at equal parameters, with a certain training, on a certain task.*
@@ -300,7 +302,7 @@ show.predict(
 #
 # $$\mathrm{score}_{ij} = \frac{q_i \cdot k_j + q_i \cdot e_{i-j}}{\sqrt{d_{\mathrm{head}}}} .$$
 #
-# Written down directly, this needs the vector $e_{i-j}$ of every *pair*, an array of $n \times n \times d$ values. The **Music Transformer** (Huang et al. 2018) computes the same scores without it.
+# Computed directly, this formula needs a copy of $e_{i-j}$ for every *pair*. For $n$ tokens that is an array of $n \times n \times d_{\mathrm{head}}$ values per head. The **Music Transformer** (Huang et al. 2018) computes the same scores without this array.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 length, width, size_of_float = 2048, 512, 4
@@ -317,11 +319,11 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Skewing.** One product $Q E^{\top}$ scores every query against every *distance*. But attention needs scores against every *key*, and each query has a different key at distance 3. So row $i$ must move by one more than the row above it:
+# **Skewing.** The rows of a matrix $E$ are now the vectors $e_d$, the farthest distance first. One product $x = Q E^{\top}$ scores every query against every *distance*. But attention needs scores $y$ against every *key*, and each query has a different key at distance 3. So row $i$, counted from 0, must move to the left by $n - 1 - i$ columns, one fewer than the row above it:
 #
 # $$y_{ij} = x_{i,\, j + n - 1 - i} .$$
 #
-# This takes no arithmetic. Pad one column of zeros on the left, read the same values as rows of the old width, and drop the first row.
+# The move takes no arithmetic. Pad one column of zeros on the left, read the same values in the same order as rows of the old width, and drop the first row.
 
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
@@ -343,9 +345,9 @@ widgets.skew_player(skew)
 #
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - Above the diagonal are keys of the future, which have no distance in the table. The values there belong to the next row. `skew` leaves them, `relative_shift` writes zeros, and the causal mask removes both.
-# - The saving is in memory. The time is still quadratic, and so are the $n \times n$ scores themselves, 17<!--[[length**2 * size_of_float / 1e6:.0f]]--> MB per head here.
-# - The paper reports that the longest sequence that fits into 16 GB grew from 650 to 3,500 tokens. At 650 tokens skewing was six times faster, although it multiplies as often.
+# - Above the diagonal are keys of the future, which have no distance in the table. The values there are scores of the next query and a zero from the padding. `skew` leaves them, `relative_shift` writes zeros, and the causal mask removes both.
+# - Skewing saves memory. The time is still quadratic in the length, and so is the memory for the $n \times n$ scores themselves, 17<!--[[length**2 * size_of_float / 1e6:.0f]]--> MB per head here.
+# - The paper reports that the longest sequence that fits into 16 GB grew from 650 to 3,500 tokens. At 650 tokens skewing was six times faster, although the number of multiplications is the same.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -354,9 +356,9 @@ widgets.skew_player(skew)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. A chorale as text
 #
-# A chorale has four voices: soprano, alto, tenor, bass. To make one sequence of it, cut time into sixteenths and read the four voices in turn, then the next sixteenth. A token is a **pitch**, the number of the piano's key (MIDI; 60 is middle C), or silence. A held note is written again at every sixteenth.
+# A chorale has four voices: soprano, alto, tenor, bass. To turn it into one sequence, cut time into sixteenth notes (sixteenths), four to each quarter note. At each sixteenth, read the four voices in turn, and then go on to the next sixteenth. A token is a **pitch**, written as the number of a piano key (MIDI; 60 is middle C), or silence. A held note is written again at every sixteenth.
 #
-# Our corpus has 364<!--[[len(load("chorales"))]]--> chorales with 317,520<!--[[load("chorales").size:,]]--> tokens. The pitches from 36<!--[[min(ord(sign) for piece in load("chorales").documents for sign in piece.text if sign != " ")]]--> to 81<!--[[max(ord(sign) for piece in load("chorales").documents for sign in piece.text)]]--> happen to be printable characters, so a chorale is an ordinary string:
+# Our corpus has 364<!--[[len(load("chorales"))]]--> chorales with 317,520<!--[[load("chorales").size:,]]--> tokens. The pitches run from 36<!--[[min(ord(sign) for piece in load("chorales").documents for sign in piece.text if sign != " ")]]--> to 81<!--[[max(ord(sign) for piece in load("chorales").documents for sign in piece.text)]]-->. As character codes, all these numbers stand for printable characters, so a chorale is an ordinary string:
 
 # %% slideshow={"slide_type": "fragment"}
 musician, _, card = checkpoint("chorales")  # a Music Transformer, trained for this lecture
@@ -386,10 +388,10 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The grid is a choice. With it, four tokens make a sixteenth and 64 tokens a bar of four quarters. Ten notes of the corpus are not on the grid and are rounded.
+# - The grid of sixteenths is a choice. With it, four tokens make a sixteenth and 64 tokens a bar of four quarters. Ten notes of the corpus are not on the grid and are rounded.
 # - A note that is held and a note that is struck again look alike, here as in the paper.
 # - The order of the voices matters. The model hears the soprano of a moment before it writes the bass. That is what makes harmonising possible in section 6.
-# - The people who encoded the chorales gave their permission, and the package says that there may be restrictions on commercial use. We read them from the package and copy nothing.
+# - The people who encoded the chorales have permitted their use, and the package says that there may be restrictions on commercial use. We read the chorales from the package and copy nothing.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -398,9 +400,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Do distances help?
 #
-# Huang et al. (2018) compare Transformers on chorales by their loss per note: with sinusoids, with relative positions, and with labels for the voices added.
+# Huang et al. (2018) compare Transformers on chorales by their loss per note. Some have sinusoidal positions ("sinusoids"), some have relative positions, and some are also given a label that says which voice a token belongs to.
 #
-# Why the labels? A model with sinusoids must *learn* that every fourth token is the same voice. If relative positions did no more than make that easy, a label for the voice would help as much. We train small models of three kinds.
+# Why the labels? A model with sinusoids must *learn* that every fourth token belongs to the same voice. If relative positions did no more than make that easy, a label for the voice would help as much. We train small models of three kinds: with sinusoids, with sinusoids and labels, and with relative positions.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 rows = chorales["rows"]
@@ -423,7 +425,7 @@ show.predict(
     f"We trained each kind with five seeds for 200 steps. A step with relative positions took {cost:.1f} times as long, so a fourth row has sinusoids and twice the steps. Put the four rows in the order of their test loss, lowest first.",
     order=[row.replace(",", " +") for row in rows],
     answer=[row.replace(",", " +") for row in sorted(rows, key=losses.get)],
-    why="The table splits the loss: held pitches are those that the voice keeps, changed ones are all others. Look at what decides the order.",
+    why="The table splits the loss by token: a pitch is *held* if the voice keeps its previous pitch, and otherwise *changed*. Look at which of the two decides the order.",
     reveals=[widgets.chorale_losses(chorales), compared],
 )
 
@@ -436,7 +438,7 @@ show.predict(
 # | relative positions | 0.357 |
 # | relative positions and labels | 0.347 |
 #
-# Our models are much smaller, have different splits and fewer steps, and add sinusoids instead of concatenating them. So you can compare only the *order* of the rows.
+# Our models are much smaller, are trained on a different split for fewer steps, and add the sinusoids instead of concatenating them. So you can compare only the *order* of the rows.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **At which distance does the model look?** The model of the next section has three layers of four heads. We average each head's attention over held-out music, by the distance from query to key.
@@ -465,7 +467,7 @@ show.predict(
         "16 (one quarter ago)": 16,
     },
     answer=int(favourite.argmax()),
-    why="The query is the *last token read*, and it predicts the *next* one. The previous pitch of the voice that comes next is four tokens before it, so three before the query.",
+    why="The query is the *last token read*, and it predicts the *next* one. The previous pitch of the voice that comes next is four tokens before this next token, so three before the query.",
     reveals=[
         widgets.distance_explorer(by_distance.numpy()),
         show.said(
@@ -488,14 +490,14 @@ trained_longer = card["figures"]["test"]
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The ranking comes entirely from the *held* pitches. On these, relative positions have a loss of 0.29<!--[[nats("relative", "held"):.2f]]-->, and sinusoids 1.37<!--[[nats("sinusoids", "held"):.2f]]-->. On *changed* pitches every seed of relative positions is worse than every seed of the others<!--[[? min(rows["relative"]["changed"]) > max(max(of["changed"]) for row, of in rows.items() if row != "relative")]]-->.
-# - Labels help less. Sinusoids with labels reach 1.48<!--[[nats(labelled):.2f]]-->, and sinusoids with twice the steps 1.30<!--[[nats(twice):.2f]]-->. But relative positions reach 0.99<!--[[nats("relative"):.2f]]-->.
-# - **No short training beats counting.** A 7-gram model, with six tokens of context, has 0.81<!--[[counted["all"]:.2f]]--><!--[[? counted["all"] < min(losses.values())]]-->. The model of the next section is wider and took 1,500<!--[[card["training"]["steps"]:,]]--> steps; it has 0.56<!--[[trained_longer["all"]:.2f]]--> (one run), and is ahead on changed pitches as well<!--[[? trained_longer["changed"] < counted["changed"]]]-->.
-# - Where our table and the paper's have the same rows, the order is the same. Of two learning rates the higher was better in every row<!--[[? {of["rate"] for of in rows.values()} == {0.005}]]-->, so a still higher one might help, and some rows more than others.
+# - The lead of relative positions comes entirely from the *held* pitches. On these, relative positions have a loss of 0.29<!--[[nats("relative", "held"):.2f]]-->, and sinusoids 1.37<!--[[nats("sinusoids", "held"):.2f]]-->. On *changed* pitches every model with relative positions is worse than every model of the other rows<!--[[? min(rows["relative"]["changed"]) > max(max(of["changed"]) for row, of in rows.items() if row != "relative")]]-->.
+# - Labels help less than relative positions. Over all tokens, sinusoids with labels reach 1.48<!--[[nats(labelled):.2f]]-->, and sinusoids with twice the steps 1.30<!--[[nats(twice):.2f]]-->. But relative positions reach 0.99<!--[[nats("relative"):.2f]]-->.
+# - **No short training beats counting.** A 7-gram model, with six tokens of context, has 0.81<!--[[counted["all"]:.2f]]--><!--[[? counted["all"] < min(losses.values())]]-->. The model of the next section is wider and took 1,500<!--[[card["training"]["steps"]:,]]--> steps. It reaches 0.56<!--[[trained_longer["all"]:.2f]]--> (one run), and is better than the 7-gram on changed pitches as well<!--[[? trained_longer["changed"] < counted["changed"]]]-->.
+# - Where our table and the paper's have the same rows, the order is the same. We tried two learning rates, and the higher was better in every row<!--[[? {of["rate"] for of in rows.values()} == {0.005}]]-->. So a still higher one might help, and some rows more than others.
 # - The picture shows where heads look. We ablated none of them, so we do not know which ones the model needs.
 # </details>
 #
-# **In a short training, the model with relative positions is the first to learn to copy the previous pitch of the same voice.** These runs do not say whether it also ends better.
+# **In a short training, the model with relative positions is the first to learn to copy the previous pitch of the same voice.** These runs do not say whether it also ends with a lower loss.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *10 minutes. The measure "changed pitches" is the one that a musician cares about: it is where something happens. What goes wrong: students compare our nats with the paper's. Say what differs: edition, split, size, steps, and how sinusoids enter.*
@@ -531,7 +533,7 @@ widgets.chorale_player(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Harmonising.** Given a melody, what do the other voices sing? The model was not trained for that, but its order of voices allows it. At every sixteenth *put in* the soprano, and sample alto, tenor and bass.
+# **Harmonising.** Given a melody, what do the other voices sing? The model was not trained for that, but the order of the voices in its sequences allows it. At every sixteenth, *put in* the soprano's pitch, and sample alto, tenor and bass.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 melodies = excerpts[:, : 4 * 32 : 4]  # the sopranos of six pieces, 32 sixteenths each
@@ -586,9 +588,9 @@ widgets.chorale_player(harmonies)
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The model hears the melody only up to the present. A composer who knows the whole melody can prepare a cadence. To use all of it, you would have to weight many tries by the probability of the sopranos that follow (particle filtering), or train on a different order.
-# - The last row is the baseline without a model: for each soprano pitch, the pitches that the other voices most often have in other pieces. On exact agreement the model is no better. For the alto it reaches 27<!--[[100 * float(agrees.mean(0)[0]):.0f]]--> % and the baseline 33<!--[[100 * float(by_table[0]):.0f]]--> %, and it is below the baseline for the tenor as well<!--[[? bool((agrees.mean(0)[:2] < by_table[:2]).all())]]-->. Six pieces are few, and agreement with the original says little about harmony.
-# - In the paper, listeners compared piano music by three models and by composers, in 180 comparisons of two pieces. They preferred relative attention to the plain Transformer, significantly. The LSTM was rated above the plain Transformer although its loss was worse; we do not know whether that difference is significant.
+# - The model hears the melody only up to the present. A composer who knows the whole melody can prepare a cadence. To use the whole melody, you would have to weight many tries by the probability of the soprano's later notes (particle filtering), or train on a different order.
+# - The last row is a baseline without a model: for each pitch of the soprano, it takes the pitches that the other voices most often have below it in other pieces. In exact agreement with the original the model is no better than this baseline. For the alto it reaches 27<!--[[100 * float(agrees.mean(0)[0]):.0f]]--> % and the baseline 33<!--[[100 * float(by_table[0]):.0f]]--> %, and the model is below the baseline for the tenor as well<!--[[? bool((agrees.mean(0)[:2] < by_table[:2]).all())]]-->. Six pieces are few, and agreement with the original says little about harmony.
+# - In the paper, listeners compared piano music by three models and by composers, in 180 comparisons of two pieces. They significantly preferred the music of the model with relative attention to that of the plain Transformer. The LSTM was rated above the plain Transformer although its loss was worse; we do not know whether that second difference is significant.
 # </details>
 #
 # **Neither the loss nor the agreement with the original measures how music sounds.** For that you must ask listeners, and we did not.
@@ -599,11 +601,11 @@ widgets.chorale_player(harmonies)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. Captions, with attention that is scored
 #
-# To describe a picture, a decoder can attend to parts of it ([lecture 12](12_attention.ipynb), section 8). In Xu et al. (2015) an encoder gives a vector $a_j$ for each location. Before each word, the LSTM's state asks where to look:
+# To describe a picture, a decoder can attend to parts of it ([lecture 12](12_attention.ipynb), section 8). In Xu et al. (2015) an encoder gives a vector $a_j$ for each location $j$ of the picture. Before each word, the LSTM's state is the query of an additive attention over these locations:
 #
 # $$e_{ij} = v \cdot \tanh(h_{i-1} W_q + a_j W_a), \qquad \alpha_i = \mathrm{softmax}(e_i), \qquad z_i = \sum_j \alpha_{ij} a_j , \qquad h_i = \mathrm{LSTM}([y_{i-1}; z_i], h_{i-1}) .$$
 #
-# The LSTM's state starts from the mean of all $a_j$. The paper shows photographs with bright spots where the model "looks". But in a photograph, who says where the model *should* look? So we make pictures of two symbols, with a caption such as "a snowman left of an umbrella" and a known box around each symbol. Some pairs of symbols never occur together in training. We train two captioners: one has a *convolutional* encoder, the other a Vision Transformer that reads *patches*.
+# Here $z_i$ is the context vector before word $i$, $y_{i-1}$ is the embedding of the previous word, and $v$, $W_q$ and $W_a$ are learned. The LSTM's state starts from the mean of all $a_j$. The paper shows photographs with bright spots where the model "looks". But in a photograph nobody has marked where the model *should* look. So we make pictures of two symbols, with a caption such as "a snowman left of an umbrella" and a known box around each symbol. Some pairs of symbols never occur together in training. We train two captioners: one has a *convolutional* encoder, the other a Vision Transformer that reads *patches*.
 
 # %% slideshow={"slide_type": "fragment"}
 captioners = {kind: checkpoint(f"captions_{kind}").model for kind in captions.ENCODERS}
@@ -638,11 +640,11 @@ scored = {kind: captions.scored(model, unseen) for kind, model in captioners.ite
 own = scored["patches"]
 by_chance = own["chance"]
 show.predict(
-    f"The box of the named symbol touches {100 * by_chance:.0f} % of the locations. When the captioner with patches writes this symbol's name, what share of its attention lies there?",
+    f"The box of the named symbol touches {100 * by_chance:.0f} % of the locations. When the captioner with patches writes this symbol's name, what share of its attention lies in the box?",
     choices={"about 45 %": 45, "about 65 %": 65, "about 85 %": 85, "all of it": 100},
     answer=100 * own["in_box"],
     unit=" %",
-    why=f"Over five seeds {percent(attends['patches']['in_box'])}; {percent(attends['patches']['in_other'])} lies in the other symbol's box.",
+    why=f"Over five seeds, {percent(attends['patches']['in_box'])} lies in this box, and {percent(attends['patches']['in_other'])} in the other symbol's box.",
     reveals=widgets.caption_explorer(shown).opens(model="patches"),
 )
 
@@ -667,8 +669,8 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **An intervention.** A map of attention only describes. To find out what a word *depends on*, we erase one symbol and see how far ln P of the word falls. We do this for five seeds, and also train the convolutional captioner with Xu et al.'s **doubly stochastic attention**, a penalty
-# $\lambda \sum_j (1 - \sum_i \alpha_{ij})^2$ with $\lambda = 1$. It asks that the weights of each location, summed over the caption, come to about 1, so that no part of the picture is ignored. The convolutional captioner shown above was trained with this penalty.
+# **An intervention.** An attention map only describes where a model looks. To find out what a word *depends on*, we erase one symbol and see how far ln P of the word falls. We do this for five seeds of each captioner. We also train the convolutional captioner with Xu et al.'s **doubly stochastic attention**, a penalty
+# $\lambda \sum_j (1 - \sum_i \alpha_{ij})^2$ with $\lambda = 1$. The penalty asks that the weights of each location, summed over the caption, come to about 1, so that no part of the picture is ignored. The convolutional captioner shown above was trained with this penalty.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 right_of = {row: [100 * share for share in by["right_new_pairs"]] for row, by in attends.items()}
@@ -690,17 +692,17 @@ penalised = right_of["convolutional, doubly stochastic"]
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - **The score does not pass the control.** Attention paid to another picture scores 86<!--[[100 * own["another_picture"]:.0f]]--> %, as much as attention paid to this one, in both captioners<!--[[? all(of["in_box"] - of["another_picture"] < 0.02 for of in scored.values())]]-->. Attention fixed to one location per noun would score 100<!--[[100 * blind:.0f]]--> %. So in these pictures the score says nothing about seeing.
+# - **The score fails the control.** Attention paid to another picture scores 86<!--[[100 * own["another_picture"]:.0f]]--> %. In both captioners it scores as much as attention paid to this picture<!--[[? all(of["in_box"] - of["another_picture"] < 0.02 for of in scored.values())]]-->. Attention that always goes to one fixed location per noun would score 100<!--[[100 * blind:.0f]]--> %. So in these pictures the score does not tell whether the model has seen the symbol.
 # - **The intervention says more.** Erasing the named symbol costs the captioner with patches about 5<!--[[fmean(attends["patches"]["erased"]):.0f]]--> nats, and erasing the other symbol hardly anything<!--[[? fmean(attends["patches"]["other_erased"]) < 0.15]]-->. Its captions of new pairs are right in 99<!--[[fmean(right_of["patches"]):.0f]]--> % of cases.
-# - **Attention in the right place is not recognition.** The two<!--[[words(len(failing))]]--> convolutional seeds with no correct caption still have their largest weight in the box in 91<!--[[100 * largest[failing[0]]:.0f]]--> and 84<!--[[100 * largest[failing[1]]:.0f]]--> % of cases.
-# - Depending on the seed, the convolutional captioner gets between 0<!--[[min(right_of["convolutional"]):.0f]]--> and 100<!--[[max(right_of["convolutional"]):.0f]]--> % of the captions right, and with the penalty at least 38<!--[[min(penalised):.0f]]--> %. Five seeds of each are too few for a verdict on the penalty, but enough to show what one seed hides.
-# - To score attention you need pictures in which the place does not give the answer away: smaller symbols, placed anywhere in a wider picture. In such pictures, one fixed location per noun scores 59<!--[[100 * anywhere["blind"][0]:.0f]]--> %. We trained five<!--[[words(len(anywhere["right"]))]]--> captioners on such pictures (`python -m lectures.recipes scattered`). All of them correctly describe every new picture of a pair that occurs in training<!--[[? min(anywhere["right"]) == 1]]-->, and to do so they need the named symbol<!--[[? min(anywhere["erased"]) > 5 > 0.5 > max(anywhere["other_erased"])]]-->.
-# - But their maps differ. In four<!--[[words(sum(of > blind for of, blind in zip(anywhere["in_box"], anywhere["blind"])))]]--> of them the attention in the box is above the score of one fixed location, up to 89<!--[[100 * max(anywhere["in_box"]):.0f]]--> %. In the fifth it is 31<!--[[100 * min(anywhere["in_box"]):.0f]]--> %. On familiar pairs this model is right although its map points elsewhere; on new pairs it is right in 50<!--[[100 * min(anywhere["right_new_pairs"]):.0f]]--> %, the others in at least 87<!--[[100 * sorted(anywhere["right_new_pairs"])[1]:.0f]]--> %. One such seed does not show that the map and the errors are linked.
+# - **Attention in the right place is not recognition.** The two<!--[[words(len(failing))]]--> convolutional captioners that get no caption right still have their largest weight in the box in 91<!--[[100 * largest[failing[0]]:.0f]]--> and 84<!--[[100 * largest[failing[1]]:.0f]]--> % of cases.
+# - Depending on the seed, the convolutional captioner gets between 0<!--[[min(right_of["convolutional"]):.0f]]--> and 100<!--[[max(right_of["convolutional"]):.0f]]--> % of the captions right, and with the penalty at least 38<!--[[min(penalised):.0f]]--> %. Five seeds of each are too few for a verdict on the penalty. But they show how far one seed can differ from the next.
+# - To score attention you need pictures in which the noun alone does not tell where its symbol is. So we placed smaller symbols anywhere in a wider picture. In such pictures, attention to one fixed location per noun scores only 59<!--[[100 * anywhere["blind"][0]:.0f]]--> %. We trained five<!--[[words(len(anywhere["right"]))]]--> captioners on such pictures (`python -m lectures.recipes scattered`). All of them correctly describe every new picture of a pair that occurs in training<!--[[? min(anywhere["right"]) == 1]]-->, and the name of a symbol depends on that symbol, not on the other one<!--[[? min(anywhere["erased"]) > 5 > 0.5 > max(anywhere["other_erased"])]]-->.
+# - But their maps differ. In four<!--[[words(sum(of > blind for of, blind in zip(anywhere["in_box"], anywhere["blind"])))]]--> of the five, the share of attention in the box is above the score of one fixed location, up to 89<!--[[100 * max(anywhere["in_box"]):.0f]]--> %. In the fifth it is 31<!--[[100 * min(anywhere["in_box"]):.0f]]--> %. On pairs that occur in training, this model is right although its map points elsewhere. On new pairs it is right in 50<!--[[100 * min(anywhere["right_new_pairs"]):.0f]]--> %, and the others in at least 87<!--[[100 * sorted(anywhere["right_new_pairs"])[1]:.0f]]--> %. One such seed does not show that the map and the errors are linked.
 # </details>
 #
 # **Before you believe a map of attention, score attention that ignores the picture. To learn what a word depends on, intervene.**
 #
-# Many of today's models read pictures and text together. CLIP (Radford et al. 2021) trains one encoder for pictures and one for texts with the contrastive objective of [lecture 17](17_pretraining.ipynb), so that a picture and its caption get similar vectors. Many assistants put patches among the tokens of a language model. For a *video* the locations are its frames. Venugopalan et al. (2015) read a vector per frame with a stack of LSTMs, which then writes the caption. Chung et al. (2017) read lips. Their decoder attends to the frames of a speaking mouth and to the sound, and writes what is said. We train none of these models.
+# Many of today's models read pictures and text together. CLIP (Radford et al. 2021) trains one encoder for pictures and one for texts with the contrastive objective of [lecture 17](17_pretraining.ipynb), so that a picture and its caption get similar vectors. Many assistants put patches among the tokens of a language model. In a *video*, the frames take the role of the locations. Venugopalan et al. (2015) read a vector per frame with a stack of LSTMs, which then writes the caption. Chung et al. (2017) read lips. Their decoder attends to the frames of a speaking mouth and to the sound, and writes what is said. We train none of these models.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *18 minutes. Step through the words with the play button, first with the convolutional encoder. Ask what the article "an" needs to know: it must have looked already. Let the room propose controls before you show ours. What goes wrong: students take the map for an explanation. The intervention is the evidence; the map is a hint.*
@@ -710,7 +712,7 @@ penalised = right_of["convolutional, doubly stochastic"]
 #
 # | task | what helped, at our scale | what we could not tell | section |
 # |---|---|---|---|
-# | digits | a convolutional network; for the Vision Transformer, if it has all training images, pretraining and more steps | which of the convolution's assumptions helps, and what more data or better rates would change | 2 |
+# | digits | a convolutional network; with all training images, pretraining and more steps for the Vision Transformer | which of the convolution's assumptions helps, and what more data or better rates would change | 2 |
 # | long sequences | skewing: less memory, the same scores | | 3 |
 # | chorales | relative positions; with them a model learns sooner to copy the voice's previous pitch | which model ends with the lower loss, and which music sounds better | 5, 6 |
 # | captions | seeing the named symbol; without it the word becomes improbable | whether the attention that we see helped | 7 |
@@ -723,7 +725,7 @@ penalised = right_of["convolutional, doubly stochastic"]
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you
 #
-# The skewing trick also works the other way round: store the nearest distance *first*. Then the column of zeros goes on the right. Which row do you drop? Write it for the order of section 3 first, without `reshape` if you can.
+# The function `my_skew` below shifts each row separately, without `reshape`. First write it in your own way. Then do the same for keys of the *future*, which an encoder may attend to: let column $d$ of row $i$ hold the score for key $i + d$. Now the column of zeros goes on the right. Which row do you drop?
 #
 # In the project [`project_images.ipynb`](../exercises/project_images/project_images.ipynb) you find out what a Vision Transformer needs instead of convolutions.
 
@@ -758,20 +760,20 @@ widgets.chorale_player({"my melody": {"harmonised": pitches(mine[0]).numpy()}})
 # 1. A picture of 32 × 32 pixels is cut into patches of 4. How many tokens are there, and how many values does each have?
 # <details><summary>Answer</summary>$8 \times 8 = 64$ tokens of 16 values.</details>
 #
-# 2. What does a convolutional network know before training that a Vision Transformer does not?
-# <details><summary>Answer</summary>It knows that neighbouring pixels belong together, and that a shape is the same wherever it is.</details>
+# 2. What is built into a convolutional network that a Vision Transformer must learn?
+# <details><summary>Answer</summary>Its filters assume that neighbouring pixels belong together, and that a shape is the same wherever it is.</details>
 #
 # 3. Does skewing make relative attention linear in the length?
 # <details><summary>Answer</summary>No. It avoids the array of vectors for all pairs; the scores of all pairs are still computed.</details>
 #
 # 4. A music model has a loss of 0.6 nats per token. Is that good?
-# <details><summary>Answer</summary>You cannot know. Compare it with copying, with an n-gram model on the same tokens, and look at the pitches that change.</details>
+# <details><summary>Answer</summary>The number alone does not say. Compare it with copying, with an n-gram model on the same tokens, and look at the pitches that change.</details>
 #
 # 5. You put in the melody and sample the other voices. Why is this not a sample from P(other voices | melody)?
 # <details><summary>Answer</summary>Each sampled note knows only the melody up to its own moment.</details>
 #
-# 6. A captioner's attention misses the object that it names. May you conclude that it guesses?
-# <details><summary>Answer</summary>No. The vector of one location may carry content of others. Erase the object and measure the probability of the word.</details>
+# 6. A captioner's attention misses the object that the captioner names. May you conclude that the captioner guesses?
+# <details><summary>Answer</summary>No. The vector of one location may carry information about other locations. Erase the object and measure the probability of the word.</details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *The questions are not projected. If 3 minutes are left, ask number 6. What goes wrong: they answer that attention is useless. It is a good hint where vectors are local.*
@@ -786,7 +788,7 @@ widgets.chorale_player({"my melody": {"harmonised": pitches(mine[0]).numpy()}})
 # | $e_d$ | $E^r$, $a^K$ | the vector of a distance |
 # | $n$ | $L$ | tokens in the sequence |
 # | $a_j$ | $\mathbf{a}_i$ | the encoder's vector of a location; the paper's $i$ counts locations |
-# | $z_i$ | $\hat{\mathbf{z}}_t$ | what attention found before word $i$ |
+# | $z_i$ | $\hat{\mathbf{z}}_t$ | the context vector before word $i$ |
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *The notation is not projected; a minute suffices. What goes wrong: in the captioning paper $t$ counts words and $i$ locations.*
@@ -802,7 +804,7 @@ widgets.chorale_player({"my melody": {"harmonised": pitches(mine[0]).numpy()}})
 # - **masked-patch pretraining**: predicting the pixels of hidden patches, without labels.
 # - **Music Transformer**: a Transformer language model of music with relative positions computed by skewing.
 # - **skewing**: turning scores by distance into scores by key, with a padding and a reshape.
-# - **doubly stochastic attention**: attention that is also asked to sum to about 1 over the words for each location.
+# - **doubly stochastic attention**: attention with a penalty, so that the weights of each location, summed over the words, come to about 1.
 # - **pitch**: the height of a note, as the number of its key (MIDI); 60 is middle C.
 
 # %% [markdown] slideshow={"slide_type": "skip"}

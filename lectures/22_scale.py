@@ -2,7 +2,7 @@
 # # Scale
 #
 # The largest models of today are close relatives of the one in [lecture 15](15_transformer_language_model.ipynb). Most of what has changed is the size, the amount of text and the compute spent on training. **Can you predict what a larger model
-# will do *before* you train it?** We trained a ladder of models, from two thousand to a million parameters, and we test on it whether each published law holds.
+# will do *before* you train it?** We trained a *ladder* of models, from two thousand to a million parameters, and on it we test the laws that papers have published.
 #
 # <img src="figures/ladder_of_models.svg" width="720" alt="Nine models as squares whose areas are in proportion to their parameters, from 1,760 to 991,616; the largest was held out.">
 #
@@ -12,10 +12,10 @@
 # **After this lecture you can**
 # - divide a budget of operations between parameters and text;
 # - fit a power law and a law of two variables, give an interval for a prediction, and test it on a held-out run;
-# - put published constants into their own formula and see what they say about the paper;
+# - put a paper's published constants into its own formula, and check whether the result agrees with the paper's advice;
 # - name possible causes of the difference between two papers' exponents, 0.73 and 0.50, and say in which direction each must move the exponent;
-# - tell whether a training curve is flat because of its cosine or because the model is at its limit;
-# - say how much of a sudden ability the metric explains;
+# - tell whether a training curve is flat because of its cosine schedule or because the model is at its limit;
+# - say how much of a sudden jump in an ability the metric explains;
 # - prompt a model with examples, and measure how much they help.
 #
 # **You need** [lecture 15](15_transformer_language_model.ipynb) (the Transformer), [lecture 5](05_training_well.ipynb) (learning rates, cosine, seeds) and [lecture 8](08_gates.ipynb) (the LSTM).
@@ -72,11 +72,11 @@ def true_cost(p):
 #
 # $$C \approx 6 N D$$
 #
-# operations. $C$ is the **compute** of the training. $N$ leaves out the embeddings, because looking up a row costs nothing.
+# operations. $C$ is the **compute** of the training. $N$ leaves out the embeddings, because looking up a row costs next to nothing.
 #
-# For small models this is too low. Our table of embeddings is tied, so at the output it is multiplied with every vector. Attention also multiplies queries with keys, and weights with values. Per token our smallest model needs 1.96<!--[[true_cost(longest[0]):.2f]]--> times the operations that its $N$ suggests, the largest of the ladder 1.07<!--[[true_cost(longest[-1]):.2f]]--> times. For large models the formula is close. We use it as the papers do, and count exactly in section 5.
+# For small models this estimate is too low. Our embedding table is also the output layer, because the weights are tied. There every final vector is multiplied by the table, and $N$ does not count this. Attention also multiplies queries by keys, and weights by values. Per token, our smallest model needs 1.96<!--[[true_cost(longest[0]):.2f]]--> times the operations that its $N$ suggests, and the largest model of the ladder 1.07<!--[[true_cost(longest[-1]):.2f]]--> times. For large models the formula is close. We use it as the papers do. Section 5 counts exactly.
 #
-# **Our ladder** is a Transformer in eight<!--[[words(len(sizes))]]--> sizes, each trained for six<!--[[words(min(lengths))]]--> lengths of text (the small sizes for seven<!--[[words(max(lengths))]]-->)<!--[[? lengths == sorted(lengths, reverse=True) and len(set(lengths)) == 2]]-->, on Shakespeare's plays. A token is a character. Each training has its own cosine, and each size its own learning rate. The loss is measured on held-out plays, in nats per character, and is the mean of three<!--[[words(len(held_out.runs))]]--> seeds.
+# **Our ladder** consists of Transformers of eight<!--[[words(len(sizes))]]--> sizes. Each size is trained on six<!--[[words(min(lengths))]]--> different lengths of text (the small sizes on seven<!--[[words(max(lengths))]]-->)<!--[[? lengths == sorted(lengths, reverse=True) and len(set(lengths)) == 2]]--> from Shakespeare's plays. A token is a character. Each training has its own cosine schedule, as long as the training, and each size has its own learning rate. The loss is measured on held-out plays, in nats per character, and is the mean of three<!--[[words(len(held_out.runs))]]--> seeds.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 smaller, text = list(sizes)[3], 262_144
@@ -96,7 +96,7 @@ show.predict(
     f"A model of {begin.N:,} parameters was trained on {begin.D:,} characters. Now you have about ten times the operations. Either the same model reads eight times the text, or you train a model 14 times as large on the same text. Which gives the lower loss?",
     choices=["the text", "the model", "about the same"],
     answer=say,
-    why="More text wins, although it costs fewer operations. The best size may lie elsewhere. Look for it in the game below.",
+    why="More text wins, although it costs fewer operations. A third size may be still better for this budget. Look for it in the game below.",
     reveals=ten_times,
 )
 
@@ -124,7 +124,7 @@ losing = {
 # - The best amount of text grows as well, from 65,536<!--[[lowest[budgets[0]].D:,]]--> to 2,097,152<!--[[lowest[budgets[-1]].D:,]]--> characters.
 # </details>
 #
-# **On our ladder a larger budget asks for both: a larger model and more text.**
+# **On our ladder a larger budget calls for both a larger model and more text.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *7 minutes. Play the game: the room names a size for three budgets, then tick the best. What goes wrong: "larger is better". At equal text it nearly always is; at equal compute it is not.*
@@ -132,11 +132,11 @@ losing = {
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. A straight line
 #
-# Kaplan et al. (2020) trained Transformers of 768 to 1.5 billion parameters on up to 23 billion tokens of web text. The loss was a **power law** of each variable, as long as the other one was plentiful:
+# Kaplan et al. (2020) trained Transformers of 768 to 1.5 billion parameters on up to 23 billion tokens of web text. The loss was a **power law** of the parameters $N$ as long as there was plenty of text, and of the tokens $D$ as long as the model was large enough:
 #
 # $$L(N) = \Big(\frac{N_c}{N}\Big)^{0.076}, \qquad L(D) = \Big(\frac{D_c}{D}\Big)^{0.095}, \qquad N_c = 8.8 \cdot 10^{13}, \quad D_c = 5.4 \cdot 10^{13} .$$
 #
-# The logarithm of a power law is $\ln L = \alpha \ln N_c - \alpha \ln N$, a straight line of slope $-\alpha$ if both axes are logarithmic. A formula that predicts the loss from $N$, $D$ or $C$ is a **scaling law**.
+# Take the logarithm of a power law with exponent $\alpha$: $\ln L = \alpha \ln N_c - \alpha \ln N$. With both axes logarithmic this is a straight line of slope $-\alpha$. A formula that predicts the loss from $N$, $D$ or $C$ is a **scaling law**.
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -158,7 +158,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# Even a perfect model has some loss, because a text is not determined by what came before. A second form therefore has an **irreducible loss** $E$, the entropy that no model can remove: $L(N) = E + A / N^\alpha$. On a short range you can hardly tell the two forms apart. Far beyond it they disagree.
+# Even a perfect model has some loss, because the next token is not determined by the text before it. A second form of the law therefore has an **irreducible loss** $E$, the entropy that no model can remove: $L(N) = E + A / N^\alpha$. Over a short range of $N$ you can hardly tell the two forms apart. Far beyond that range they disagree.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 largest = list(sizes.values())[-1]
@@ -194,7 +194,7 @@ errors = {
     for form, fit in of.items()
 }
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# | fitted to | exponent, 95 % interval | largest error of the line | with an irreducible loss | that loss, nats |
+# | loss as a function of | exponent of the straight line, 95 % interval | largest error of the straight line | largest error with an irreducible loss | irreducible loss, nats |
 # |---|---|---|---|---|
 # | parameters | 0.039<!--[[slopes["parameters"][0]:.3f]]--> to 0.064<!--[[slopes["parameters"][2]:.3f]]--> | 5.4<!--[[100 * errors["parameters", "power law"]:.1f]]--> % | 0.7<!--[[100 * errors["parameters", "with irreducible loss"]:.1f]]--> % | 1.53<!--[[floors["parameters"][0]:.2f]]--> to 1.60<!--[[floors["parameters"][2]:.2f]]--> |
 # | characters | 0.119<!--[[slopes["characters"][0]:.3f]]--> to 0.133<!--[[slopes["characters"][2]:.3f]]--> | 1.9<!--[[100 * errors["characters", "power law"]:.1f]]--> % | 0.8<!--[[100 * errors["characters", "with irreducible loss"]:.1f]]--> % | 0.25<!--[[floors["characters"][0]:.2f]]--> to 1.24<!--[[floors["characters"][2]:.2f]]--> |
@@ -202,7 +202,7 @@ errors = {
 #
 # <details><summary><b>What to notice</b></summary>
 #
-# - Our points do not lie on a straight line. The second form, which has one more constant, is closer to them each time.
+# - Our points do not lie on a straight line. In all three rows the form with an irreducible loss, which has one more constant, is closer to them.
 # - The three irreducible losses cannot all be the entropy of the text<!--[[? floors["characters"][2] < floors["parameters"][0]]]-->. With limited text the loss levels off above this entropy, however large the model.
 # - Our exponents are not Kaplan's. Text, tokens and sizes differ, and we did not test which of them matters.
 # </details>
@@ -214,7 +214,7 @@ errors = {
 # nearly straight over one decade.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 3. Fitted on the small, tested on the large
+# ## 3. Fitted on small models, tested on a larger one
 #
 # Hoffmann et al. (2022) fit both variables together. We write the forms of both papers as one function:
 #
@@ -252,7 +252,7 @@ show.predict(
     choices={"below 0.5 %": 0.2, "about 2 %": 2, "about 8 %": 8, "more than 20 %": 30},
     answer=abs(miss["Hoffmann", first]),
     unit=" %",
-    why="The bootstrap knows the scatter of the points, but nothing about a wrong form. Below is a forecast that needs no law.",
+    why="The bootstrap shows how the points scatter. It does not show whether the form of the law is right. The next table also has a forecast that needs no law.",
     reveals=widgets.forecast_playground(ladder, held_out, forecasts),
 )
 
@@ -275,18 +275,18 @@ promised = seen_loss - told["Hoffmann", chosen[-1]][1]  # by the larger model, o
 # | no law: “as good as the largest model of the ladder on the same text” | | +0.0<!--[[100 * (naive / held_out.loss - 1):+.1f]]--> % |
 #
 # - The held-out model has a loss of 1.671<!--[[held_out.loss:.3f]]--> nats. Of the six<!--[[words(len(told))]]--> intervals, one for each form and each fit in the widget, four<!--[[words(len(inside))]]--> contain it.
-# - Hoffmann's form does not err less when it was fitted to larger models as well<!--[[? miss["Hoffmann", chosen[-1]] > miss["Hoffmann", chosen[0]]]]-->.
-# - The forecast without a law is better than both. A model with more than twice the parameters<!--[[? held_out.N > 2 * largest[-1].N]]--> brought no gain that three seeds can show (0.001<!--[[gained[0]:.3f]]--> ± 0.011<!--[[gained[1]:.3f]]--> nats). Hoffmann's form promises 0.014<!--[[promised:.3f]]-->.
-# - The held-out model was *not tuned*. It has the learning rate of the largest model of the ladder, while each size of the ladder has its own. And all rates were chosen after 262,144<!--[[tuned_at:,]]--> characters, an eighth of the text of this test<!--[[? 8 * tuned_at == held_out.D]]-->.
-# - Extrapolation is not all that fails. For the largest model of the ladder, which the fit has seen, Hoffmann's form is already 3.4<!--[[100 * (seen_loss / naive - 1):.1f]]--> % too high at the same amount of text.
-# - So this test cannot tell a wrong law from a badly trained model. `python -m lectures.recipes held_out` trains the held-out model with its own rate; the result is not stored yet.
+# - Hoffmann's form does not predict better when it is fitted to larger models as well<!--[[? miss["Hoffmann", chosen[-1]] > miss["Hoffmann", chosen[0]]]]-->.
+# - The forecast without a law is better than both. A model with more than twice the parameters<!--[[? held_out.N > 2 * largest[-1].N]]--> brought no gain that three seeds can show (0.001<!--[[gained[0]:.3f]]--> ± 0.011<!--[[gained[1]:.3f]]--> nats). Hoffmann's form predicts a gain of 0.014<!--[[promised:.3f]]-->.
+# - The held-out model was *not tuned*. It has the learning rate of the largest model of the ladder, while each size of the ladder has its own rate. And all rates were chosen after 262,144<!--[[tuned_at:,]]--> characters, an eighth of the text of this test<!--[[? 8 * tuned_at == held_out.D]]-->.
+# - Extrapolation is not the only problem. For the largest model of the ladder, which the fit has seen, Hoffmann's form is already 3.4<!--[[100 * (seen_loss / naive - 1):.1f]]--> % too high at the same amount of text.
+# - So this test cannot tell a wrong law from a badly trained model. `python -m lectures.recipes held_out` trains the held-out model with a learning rate of its own. The result is not stored yet.
 # - Seeds of one point differ by 1.0<!--[[100 * noise:.1f]]--> % (standard deviation), but the points scatter around Hoffmann's form by 1.6<!--[[100 * scatter["Hoffmann"]:.1f]]--> % and around Kaplan's by 2.8<!--[[100 * scatter["Kaplan"]:.1f]]--> %. So more seeds alone would not make these forms fit.
 # </details>
 #
-# **Compare a law with a forecast that needs no law. On this test, of a model that was not tuned, both laws lose to it.**
+# **Compare a law with a forecast that needs no law. In this test, in which the larger model was not tuned, that forecast was better than both laws.**
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# OpenAI (2023) reports such a prediction for GPT-4: the loss on OpenAI's internal code, predicted from models with at most a ten-thousandth of the compute. The report shows the curve that worked. Ask of every such curve what a forecast without a law would have said.
+# OpenAI (2023) reports such a prediction for GPT-4: the loss on OpenAI's internal code, predicted from models with at most a ten-thousandth of the compute. The report shows one curve, and this curve predicted well. For every such curve, ask what a forecast without a law would have said.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Ask for the prediction as a number before you reveal it. Move the fit down to the fewest sizes and watch the interval. What goes wrong: the interval is taken for a guarantee.*
@@ -294,7 +294,7 @@ promised = seen_loss - told["Hoffmann", chosen[-1]][1]  # by the larger model, o
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. The best use of a budget
 #
-# At which $N$ is the loss lowest if $C = 6ND$ is fixed? Put $D = C / 6N$ into Hoffmann's form and set the derivative to zero. The minima form the **compute-optimal frontier**:
+# At which $N$ is the loss lowest if $C = 6ND$ is fixed? Put $D = C / (6N)$ into Hoffmann's form and set the derivative to zero. The minima form the **compute-optimal frontier**:
 #
 # $$N^* = G \Big(\frac{C}{6}\Big)^a, \qquad D^* = \frac{1}{G} \Big(\frac{C}{6}\Big)^{1-a}, \qquad a = \frac{\beta}{\alpha + \beta}, \qquad G = \Big(\frac{\alpha A}{\beta B}\Big)^{1/(\alpha+\beta)} .$$
 #
@@ -330,16 +330,16 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>What 93<!--[[tokens_per_parameter(PUBLISHED, GOPHER):.0f]]--> says about a paper</b></summary>
+# <details><summary><b>What the 93<!--[[tokens_per_parameter(PUBLISHED, GOPHER):.0f]]--> tokens say about the paper</b></summary>
 #
 # - The paper's two other methods give $a$ = 0.50 and 0.49, and its text recommends 20 tokens per parameter. The third method's published constants give $a$ = 0.45<!--[[scale.exponent(PUBLISHED):.2f]]--> and 93<!--[[tokens_per_parameter(PUBLISHED, GOPHER):.0f]]--> tokens. So one paper gives two answers.
-# - Besiroglu et al. (2024) read the data off a figure and fitted them again: $a$ = 0.51<!--[[scale.exponent(REFITTED):.2f]]--> and 18<!--[[tokens_per_parameter(REFITTED, GOPHER):.0f]]--> tokens per parameter, in line with the advice. So the conclusion was right and the constants were wrong. Chinchilla has 70 billion parameters; the published constants ask for 32<!--[[PUBLISHED.frontier(GOPHER)[0] / 1e9:.0f]]--> billion.
+# - Besiroglu et al. (2024) read the data off a figure and fitted them again: $a$ = 0.51<!--[[scale.exponent(REFITTED):.2f]]--> and 18<!--[[tokens_per_parameter(REFITTED, GOPHER):.0f]]--> tokens per parameter, in line with the advice. So, by this second fit, the data support the advice, and the published constants were wrong. Chinchilla has 70 billion parameters; the published constants ask for 32<!--[[PUBLISHED.frontier(GOPHER)[0] / 1e9:.0f]]--> billion.
 # - Besiroglu et al. give two reasons. The optimiser stopped too early, and the constants were rounded.
 # - The paper's interval for $a$ is 0.454 to 0.455. According to Besiroglu et al., an interval so narrow would need over 600,000 runs, and fewer than 500 were made. **An interval that is too good to be true is a reason to look closer.**
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Races at equal compute.** A small model takes cheap steps and starts ahead. If a larger one overtakes it, the larger one is the better buy from that budget on.
+# **Races at equal compute.** A small model takes cheap steps and starts ahead. If a larger model overtakes it, the larger one is the better choice from that budget on.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 widgets.race_playground(ladder)
@@ -366,21 +366,21 @@ ratio = whole["Hoffmann"].interval(lambda law: tokens_per_parameter(law, held_ou
 # |---|---|---|
 # | Hoffmann's form | 0.48<!--[[ours["Hoffmann"][1]:.2f]]--> | 0.44<!--[[ours["Hoffmann"][0]:.2f]]--> to 0.59<!--[[ours["Hoffmann"][2]:.2f]]--> |
 # | Kaplan's form | 0.64<!--[[ours["Kaplan"][1]:.2f]]--> | 0.59<!--[[ours["Kaplan"][0]:.2f]]--> to 0.67<!--[[ours["Kaplan"][2]:.2f]]--> |
-# | curves of equal compute, no form | 0.61<!--[[measured_slope[1]:.2f]]--> | 0.59<!--[[measured_slope[0]:.2f]]--> to 0.63<!--[[measured_slope[2]:.2f]]--> (only the seeds resampled) |
+# | curves of equal compute, without a formula | 0.61<!--[[measured_slope[1]:.2f]]--> | 0.59<!--[[measured_slope[0]:.2f]]--> to 0.63<!--[[measured_slope[2]:.2f]]--> (only the seeds resampled) |
 #
 # <details><summary><b>What to notice</b></summary>
 #
 # - The minima are inside our range for only 6<!--[[len(seen)]]--> of 15<!--[[len(equal)]]--> budgets. For the others the best is the smallest size that has a run with so much compute<!--[[? all(trained[b][0] == min(trained[b], key=lambda n: scale.at_compute(sizes[n], b)) for b in equal if b not in seen)]]-->, so the true minimum may be a still smaller model with more text.
-# - At the compute of the held-out run Hoffmann's form asks for 279<!--[[ratio[1]:.0f]]--> characters per parameter, but our run had 2.1<!--[[held_out.D / held_out.N:.1f]]-->. A character is not a token, so this number is not the paper's 20.
+# - At the compute of the held-out run Hoffmann's form asks for 279<!--[[ratio[1]:.0f]]--> characters per parameter, but our run had 2.1<!--[[held_out.D / held_out.N:.1f]]-->. A character is not a token, so you cannot compare this number with the paper's 20.
 # </details>
 #
 # **The same runs give an exponent of 0.48<!--[[ours["Hoffmann"][1]:.2f]]--> or 0.64<!--[[ours["Kaplan"][1]:.2f]]-->, depending on the method.** An interval shows the noise of the points, not the choice of the method.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Which tokens?** $D$ counts all tokens alike, and the web is not alike. So large training texts are filtered and deduplicated first.
+# **Which tokens?** $D$ counts all tokens alike, but web pages differ in quality, and many are copies. So large training texts are filtered and deduplicated first.
 #
-# - **Quality filtering.** Li et al. (2024) held models and training equal and varied only the text. Choosing pages with a small classifier helped most. Together with rules and the removal of duplicates it left about 4 of 240 trillion tokens.
-# - **Deduplication** removes copies and near copies. Models trained on deduplicated text repeated memorised text ten times less often (Lee et al. 2022). [Lecture 28](28_features_and_harms.ipynb) measures this with secrets.
+# - **Quality filtering.** Li et al. (2024) held models and training equal and varied only the text. Choosing pages with a small classifier helped most. Together with rules and the removal of duplicates, this left about 4 trillion of 240 trillion tokens.
+# - **Deduplication** removes copies and near copies. Models trained on deduplicated text produced memorised text a tenth as often (Lee et al. 2022). [Lecture 28](28_features_and_harms.ipynb) measures this with secrets.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *11 minutes. Let the room compute 93 with their phones: a = 0.28/0.62, G = (0.34 · 406.4 / (0.28 · 410.7)) to the power 1/0.62. In the race, look for a pair that never crosses. What goes wrong: "the optimal model is the best model". It is the best for a training
@@ -389,16 +389,16 @@ ratio = whole["Hoffmann"].interval(lambda law: tokens_per_parameter(law, held_ou
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Why 0.73 and 0.50?
 #
-# Kaplan et al. found $N^* \propto C^{0.73}$. With ten times the compute, make the model five<!--[[words(round(10**0.73))]]--> times as large. Hoffmann et al. found 0.50, so make it three<!--[[words(round(10**0.5))]]--> times as large. Why do they differ? These are the candidates:
+# Kaplan et al. found $N^* \propto C^{0.73}$. With ten times the compute, make the model five<!--[[words(round(10**0.73))]]--> times as large. Hoffmann et al. found an exponent of 0.50, so make it three<!--[[words(round(10**0.5))]]--> times as large. Why do they differ? These are the candidates:
 #
-# - **the schedule** (Hoffmann et al.): Kaplan et al. read losses in the middle of long cosines, where they are too high;
+# - **the schedule** (Hoffmann et al.): Kaplan et al. read losses in the middle of long cosine schedules, where they are too high;
 # - **the count of parameters** (Pearce & Song 2024): without embeddings, small models look smaller than they are;
-# - **the count of operations** (Porian et al. 2024): $6ND$ leaves out the scores at the output; Kaplan's own count adds a term for attention;
-# - **the warm-up** (Porian et al. 2024): 3,000 steps are too long for a small model;
-# - **the rate** (Porian et al. 2024): one setting for all sizes is not tuned for the small ones;
+# - **the count of operations** (Porian et al. 2024): $6ND$ leaves out the output layer; Kaplan's own count adds a term for attention;
+# - **the warm-up** of the learning rate (Porian et al. 2024): 3,000 steps are too long for a small model;
+# - **the learning rate** (Porian et al. 2024): one setting for all sizes is not tuned for the small ones;
 # - **the form** of the law, which we met in section 4.
 #
-# A choice of Kaplan et al. can account for 0.73 only if it moves the exponent **up**. Correcting the choice, for example by counting the embeddings, must then move it **down**. For the long warm-up and the rates we trained four sizes at four lengths again. Compare these runs with the same sixteen runs of the ladder.
+# A choice of Kaplan et al. can account for 0.73 only if it moves the exponent **up**. Correcting the choice, for example by counting the embeddings, must then move it **down**. To test the warm-up and the learning rates, we trained four sizes on four lengths of text again. Compare these sixteen runs with the runs of the ladder that have the same sizes and lengths.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 quarter = {p[:3] for p in scale.points(runs, "warm_up")}
@@ -438,7 +438,7 @@ show.predict(
     within=5,
     answer=table_part,
     unit=" %",
-    why=f"The table has $82 \\cdot 8 = 656$ parameters. Of the largest model the table is {100 * (1 - longest[-1].N / longest[-1].whole):.1f} %. Leaving them out stretches the axis of N at its lower end.",
+    why=f"The table has $82 \\cdot 8 = 656$ parameters. In the largest model, the table has only {100 * (1 - longest[-1].N / longest[-1].whole):.1f} % of the parameters. Leaving the embeddings out stretches the axis of N at its lower end.",
     reveals=widgets.exponents_svg(rivals, {"Hoffmann .50": 0.50, "Kaplan .73": 0.73}),
 )
 
@@ -463,14 +463,14 @@ raised = {
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What holds at our scale, and what we cannot tell</b></summary>
 #
-# - With every change the two intervals still overlap<!--[[? not disjoint]]-->.
-# - **The right sign.** Kaplan's form raises the exponent by 0.15<!--[[raised["Kaplan's form"]:.2f]]-->. Leaving out the operations of scores and attention raises it by 0.07<!--[[raised["operations counted"]:.2f]]-->, and leaving out the embeddings by 0.03<!--[[raised["embeddings counted"]:.2f]]-->.
+# - For every change, the interval of the exponent overlaps with the interval of the unchanged runs<!--[[? not disjoint]]-->.
+# - **The right sign.** Kaplan's form raises the exponent by 0.15<!--[[raised["Kaplan's form"]:.2f]]-->. Leaving out the operations of the output layer and of attention raises it by 0.07<!--[[raised["operations counted"]:.2f]]-->, and leaving out the embeddings by 0.03<!--[[raised["embeddings counted"]:.2f]]-->.
 # - **The wrong sign.** The long warm-up *lowers* it by 0.17<!--[[-raised["… warm-up of 300 steps"]:.2f]]-->, and reading losses inside one cosine lowers it by 0.04<!--[[-raised["inside one cosine"]:.2f]]-->.
 # - If all models use the rate of the smallest, the fit gives no usable exponent<!--[[? "… rate of the smallest" not in lawful]]-->. At 524,288<!--[[one_rate[0].D:,]]--> characters the largest of these models has a higher loss than the smallest<!--[[? one_rate[-1].loss > one_rate[0].loss]]-->. If all use the rate of the largest, the exponent rises by 0.03<!--[[raised["… rate of the largest"]:.2f]]-->.
-# - The lengths matter as much as any of these changes. The same four sizes give 0.33<!--[[rivals["4 sizes × 4 lengths"][1]:.2f]]--> on their four shortest runs and 0.59<!--[[rivals["4 sizes × 4 longer"][1]:.2f]]--> on four longer ones. These intervals overlap as well<!--[[? rivals["4 sizes × 4 lengths"][2] > rivals["4 sizes × 4 longer"][0]]]-->. Sixteen points are few for five constants.
+# - The lengths of the runs matter as much as any of these changes. The same four sizes give 0.33<!--[[rivals["4 sizes × 4 lengths"][1]:.2f]]--> on their four shortest runs and 0.59<!--[[rivals["4 sizes × 4 longer"][1]:.2f]]--> on four longer ones. These intervals overlap as well<!--[[? rivals["4 sizes × 4 lengths"][2] > rivals["4 sizes × 4 longer"][0]]]-->. Sixteen points are few for five constants.
 # </details>
 #
-# **At our scale the exponent is too uncertain to say which cause turns 0.50 into 0.73.** This does not show that they have no effect.
+# **At our scale the exponent is too uncertain to say which cause turns 0.50 into 0.73.** This does not show that the causes have no effect.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Ask the room to rank the six candidates before the picture. The literature today: Porian et al. (2024) reproduce 0.73 and remove the causes in turn until 0.50 is left; matching the cosine to the run was not essential for them. What goes wrong: our picture is
@@ -479,9 +479,9 @@ raised = {
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. The tip of the curve
 #
-# A blog post named *Chinchilla's death* (Tyl 2023) examined the training curves of published models. On logarithmic axes each first bends, then is nearly a straight line, and is flat at its tip. Is the model full, so that longer training would not help? Or is the tip flat because the learning rate falls to zero along a cosine?
+# A blog post named *Chinchilla's death* (Tyl 2023) examined the training curves of published models. On logarithmic axes each curve first bends, then is nearly straight, and is flat at its tip. Is the model saturated, so that longer training would not help? Or is the tip flat because the learning rate falls to zero along a cosine?
 #
-# The **steepness**, $-\Delta \ln L / \Delta \ln D$, tells the two apart. On a power law it is constant, and on a flat curve it is 0.
+# The **steepness**, $-\Delta \ln L / \Delta \ln D$, helps to tell the two apart. On a power law it is constant, and on a flat curve it is 0.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 one = scale.ends(largest)
@@ -489,10 +489,10 @@ inside_one, own_ends = scale.steepness(one.inside), scale.steepness(one.own)
 planned = {p.D: p.curve[-1] for p in largest}
 midway = 100 * (one.inside[3][1] / planned[largest[-1].D // 2] - 1)
 show.predict(
-    f"In the last eighth of its longest run, our largest model has a steepness of {inside_one[-1]:.2f}. Now take two runs with a cosine each, the longest and one of half its length. What is the steepness between their *ends*?",
+    f"In the last eighth of its longest run, our largest model has a steepness of {inside_one[-1]:.2f}. Now take two runs, the longest and one of half its length, each with its own cosine schedule. What is the steepness between their *ends*?",
     choices={"about 0.02": 0.02, "about 0.06": 0.06, "about 0.12": 0.12, "about 0.25": 0.25},
     answer=own_ends[-1],
-    why="The ends of runs with longer cosines lie on a steep line, so this model was not full.",
+    why="The line through the ends of the two runs is steeper than the tip of the longest run, so this model was not saturated.",
     reveals=widgets.cosine_playground(ladder).opens(show="steepness"),
 )
 
@@ -506,21 +506,21 @@ fall = {n: scale.steepness(of.own) for n, of in tips.items()}
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - In the five<!--[[words(len(steeper))]]--> largest sizes<!--[[? steeper == list(flat)[-len(steeper) :]]]--> the line through the ends of runs is about twice as steep as the last eighth<!--[[? all(1.7 < flat[n][1] / flat[n][0] < 2.5 for n in steeper)]]-->. So there the cosine flattens the tip.
-# - In the three smallest the two hardly differ, by 0.01 or less<!--[[? all(abs(own - tip) < 0.01 for n, (tip, own) in flat.items() if n not in steeper)]]-->. There longer training brings little, even with a cosine for each length.
-# - In the middle of its cosine the loss of a run is too high. Half-way, the largest model has 1.3<!--[[midway:.1f]]--> % more loss than a run that was planned for that length. The curve of one run cannot replace many runs.
-# - Do small models saturate at all? From the first pair of ends to the last, the steepness of the smallest model falls from 0.05<!--[[next(iter(fall.values()))[0]:.2f]]--> to 0.02<!--[[next(iter(fall.values()))[-1]:.2f]]-->. For the largest it only falls from 0.14<!--[[fall[largest[-1].N][0]:.2f]]--> to 0.12<!--[[fall[largest[-1].N][-1]:.2f]]-->.
+# - In the five<!--[[words(len(steeper))]]--> largest sizes<!--[[? steeper == list(flat)[-len(steeper) :]]]--> the line through the ends of runs is about twice as steep as the last eighth of the longest run<!--[[? all(1.7 < flat[n][1] / flat[n][0] < 2.5 for n in steeper)]]-->. So for these sizes the cosine flattens the tip.
+# - In the three smallest sizes the two steepnesses differ by 0.01 or less<!--[[? all(abs(own - tip) < 0.01 for n, (tip, own) in flat.items() if n not in steeper)]]-->. There longer training brings little, even with a cosine for each length.
+# - In the middle of its cosine the loss of a run is too high. Half-way through its longest run, the largest model has a loss 1.3<!--[[midway:.1f]]--> % higher than a run that was planned for that length. So the curve of one run cannot replace many runs.
+# - Do small models saturate at all? From the two shortest runs to the two longest, the steepness of the smallest model falls from 0.05<!--[[next(iter(fall.values()))[0]:.2f]]--> to 0.02<!--[[next(iter(fall.values()))[-1]:.2f]]-->. For the largest it only falls from 0.14<!--[[fall[largest[-1].N][0]:.2f]]--> to 0.12<!--[[fall[largest[-1].N][-1]:.2f]]-->.
 # </details>
 #
-# **A flat tip does not show that a model is full. Small models do saturate, but you see that in the ends of many runs, not in the tip of one.**
+# **A flat tip does not show that a model is saturated. Small models do saturate, but you see that in the ends of many runs, not in the tip of one.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *6 minutes. Show the loss first and let the room say where the model is full. Then show the steepness. What goes wrong: they conclude that small models never saturate; compare the smallest with the largest.*
+# *6 minutes. Show the loss first and let the room say where the model is saturated. Then show the steepness. What goes wrong: they conclude that small models never saturate; compare the smallest with the largest.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. LSTMs at scale
 #
-# This course replaced recurrent networks by attention. Do LSTMs gain less from scale? Here are four models on One Billion Word (perplexity, lower is better):
+# This course replaced recurrent networks with attention. Do LSTMs gain less from scale? Here are four models on the One Billion Word benchmark (perplexity, lower is better):
 #
 # | model | parameters | perplexity | source |
 # |---|---|---|---|
@@ -529,8 +529,8 @@ fall = {n: scale.steepness(of.own) for n, of in tips.items()}
 # | Transformer-XL | 0.46 billion | 23.5 | Dai et al. (2019), table 4 |
 # | Transformer-XL | 0.8 billion | 21.8 | the same |
 #
-# Slides show these rows as evidence that an LSTM gains nothing from size. They are not, because the larger LSTM has one layer fewer. Its additional parameters are in its two tables of 793,471 words, which are 1,024 dimensions wider and so have 1.6<!--[[2 * 793_471 * 1_024 / 1e9:.1f]]--> billion parameters more.
-# In the same paper LSTMs of one layer do improve with size; one with 8,192 units reaches 32.2. On our ladder both kinds have the same parameters, text and steps, and each its own learning rate.
+# Some slides show these rows as evidence that an LSTM gains nothing from size. But the rows do not show this, because the larger LSTM has one layer fewer. Its additional parameters are in the input and output tables of 793,471 words, which are 1,024 dimensions wider and so have 1.6<!--[[2 * 793_471 * 1_024 / 1e9:.1f]]--> billion more parameters.
+# In the same paper, LSTMs of one layer do improve with size, down to the 32.2 of the one with 8,192 units. On our ladder, LSTMs and Transformers have the same number of parameters, the same text and the same number of steps. Each has its own learning rate.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 lstms = scale.points(runs, "lstm")
@@ -555,10 +555,10 @@ def winner(width, D):
 
 
 show.predict(
-    f"A Transformer and an LSTM have equally many parameters ({same[biggest, full][0].whole:,} with embeddings) and read equal text ({full:,} characters). Which has the lower loss?",
+    f"A Transformer and an LSTM have the same number of parameters ({same[biggest, full][0].whole:,} with embeddings) and are trained on the same text ({full:,} characters). Which has the lower loss?",
     choices=["the Transformer", "the LSTM", "the seeds overlap"],
     answer=winner(biggest, full),
-    why="Move through the lengths. At our scale the answer depends on the length of the training.",
+    why="Move through the lengths with the slider. At our scale the answer depends on the length of the training.",
     reveals=widgets.architectures_playground(ladder, lstms),
 )
 
@@ -581,14 +581,14 @@ crossed = {width: overtaken(width) for width in sorted({p.width for p in lstms})
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Of 24<!--[[len(same)]]--> combinations of size and length the Transformer is ahead in 7<!--[[len(ahead["the Transformer"])]]--> and the LSTM in 13<!--[[len(ahead["the LSTM"])]]-->, with all seeds of one below all seeds of the other (three<!--[[words(len(held_out.runs))]]--> seeds each).
+# - Of 24<!--[[len(same)]]--> combinations of size and length the Transformer is ahead in 7<!--[[len(ahead["the Transformer"])]]--> and the LSTM in 13<!--[[len(ahead["the LSTM"])]]-->. In each of these, all three<!--[[words(len(held_out.runs))]]--> seeds of one have a lower loss than all seeds of the other.
 # - At the largest size the LSTM leads by 0.22<!--[[-lead(biggest, min(p.D for p in lstms))[0]:.2f]]--> nats after the shortest training, and the Transformer by 0.04<!--[[lead(biggest, full)[0]:.2f]]--> after the longest.
 # - The smallest Transformer overtakes its LSTM after 246<!--[[crossed[min(crossed)] / 1e3:.0f]]--> thousand characters, the largest after 1,407<!--[[crossed[max(crossed)] / 1e3:,.0f]]--> thousand. The larger both are, the longer the LSTM stays ahead<!--[[? list(crossed.values()) == sorted(crossed.values())]]-->.
-# - All rates were tuned at 262,144<!--[[tuned_at:,]]--> characters; a rate for each length could move the crossings. Passages have only 64<!--[[TIME]]--> characters, and longer ones might favour attention.
-# - Equal parameters are not equal time: an LSTM computes the positions of a passage one after another.
+# - All rates were tuned at 262,144<!--[[tuned_at:,]]--> characters; a rate for each length could move the crossings. The passages that the models read have only 64<!--[[TIME]]--> characters, and longer ones might favour attention.
+# - Equally many parameters do not mean equal time, because an LSTM computes the positions of a passage one after another.
 # </details>
 #
-# **At equal parameters and equal text, the length of the training decided which was ahead: first the LSTM, then the Transformer.**
+# **With equally many parameters and the same text, the length of the training decided which was ahead: at first the LSTM, later the Transformer.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *7 minutes. Ask what the published table does not control (tokenisation, data order, tuning, years). Move through the lengths with the widget and ask for the trend. What goes wrong: students take our result for the published one, or the other way round. The sizes differ by a
@@ -602,9 +602,9 @@ crossed = {width: overtaken(width) for width in sorted({p.width for p in lstms})
 #
 # $$P(\text{exact match}) \approx p^L, \qquad \text{edit distance} \approx L (1 - p) .$$
 #
-# **Exact match** counts a sum only if all its digits are right. **Edit distance** counts the digits that must be inserted, deleted or replaced. A smooth $p$ gives a sharp first curve and a smooth second one. Then the jump is a **mirage of the metric**.
+# **Exact match** counts a sum only if all its digits are right. **Edit distance** counts the digits that must be inserted, deleted or replaced. If $p$ grows smoothly with the size of the model, exact match rises sharply, but edit distance falls smoothly. Then the jump is a **mirage of the metric**.
 #
-# We trained models of nine<!--[[words(len(by_width))]]--> sizes, five<!--[[words(len(by_width[turning]))]]--> seeds each, on nothing but sums of three-digit numbers, and let them write 500 new ones.
+# We trained models of nine<!--[[words(len(by_width))]]--> sizes, five<!--[[words(len(by_width[turning]))]]--> seeds each, on nothing but sums of three-digit numbers, and let each model answer 500 new ones.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 mirage = stored("mirage")
@@ -615,7 +615,7 @@ turning = max(by_width, key=lambda width: stdev(run["exact"] for run in by_width
 found = sorted(100 * run["exact"] for run in by_width[turning])
 spread = f"{found[0]:.0f} % to {found[-1]:.0f} %"
 show.predict(
-    f"At width 6 at most 5 % of the sums are right, at width 12 at least 90 %. Between them lies width {turning}. Its five seeds differ only in their initial weights and the order of the sums. In what range are their exact matches?",
+    f"At width 6 at most 5 % of the sums are right, at width 12 at least 90 %. Between them lies width {turning}. Its five models differ only in their seed, that is, in their initial weights and the order of the sums. Between what percentages of exact matches do they lie?",
     choices=["0 % to 20 %", "20 % to 45 %", spread, "50 % to 95 %"],
     answer=spread,
     why="A curve of means hides such a spread.",
@@ -642,10 +642,10 @@ before = max(w for w in by_width if w < turning)
 # <details><summary><b>How much of the jump does the metric explain?</b></summary>
 #
 # - *Below the threshold* the metric hides progress, as Schaeffer et al. say. From width 4<!--[[small]]--> to 6<!--[[before]]--> exact match stays below 2 %<!--[[? max(mean_of[small]["exact"], mean_of[before]["exact"]) < 0.02]]-->, while the loss falls from 1.33<!--[[mean_of[small]["loss"]:.2f]]--> to 1.19<!--[[mean_of[before]["loss"]:.2f]]--> and the edit distance falls as well<!--[[? mean_of[small]["edits"] > mean_of[before]["edits"] + 0.1]]-->.
-# - *At the threshold*, from width 6<!--[[before]]--> to 12<!--[[after]]-->, the loss falls from 1.19<!--[[mean_of[before]["loss"]:.2f]]--> to 0.06<!--[[mean_of[after]["loss"]:.2f]]-->. The jump is in the smooth metrics as well, so the metric does not explain all of it. Du et al. (2024) find such thresholds under smooth metrics too.
-# - Exact match is not pᴸ. At width 4<!--[[small]]--> it would give 6.4<!--[[100 * law[small]:.1f]]--> % instead of 0.8<!--[[100 * mean_of[small]["exact"]:.1f]]--> %. So the digits of a sum differ in difficulty, are not independent, or both.
-# - *Size or time?* Width 6<!--[[before]]-->, which cannot add after 1,500 steps, was trained for 6,000<!--[[mirage_longer["steps"]:,]]--> steps. One of three<!--[[words(len(longer))]]--> seeds then gets 99<!--[[longer[-1]:.0f]]--> % right, the others at most 10<!--[[longer[-2]:.0f]]--> %. "This model is too small for it" needs a longer training as a control.
-# - Slide L to 32 digits. With a long answer nearly any smooth curve becomes a step. For lengths other than 4 the curve is computed, not measured.
+# - *At the threshold*, from width 6<!--[[before]]--> to 12<!--[[after]]-->, the loss falls from 1.19<!--[[mean_of[before]["loss"]:.2f]]--> to 0.06<!--[[mean_of[after]["loss"]:.2f]]-->. A smooth metric jumps as well, so exact match does not explain the whole jump. Du et al. (2024) also find such thresholds under smooth metrics.
+# - The share of exact matches is not pᴸ. At width 4<!--[[small]]--> the formula gives 6.4<!--[[100 * law[small]:.1f]]--> % instead of 0.8<!--[[100 * mean_of[small]["exact"]:.1f]]--> %. So the digits of a sum differ in difficulty, are not independent, or both.
+# - *Size or time?* Width 6<!--[[before]]-->, which cannot add after 1,500 steps, was trained for 6,000<!--[[mirage_longer["steps"]:,]]--> steps. One of three<!--[[words(len(longer))]]--> seeds then gets 99<!--[[longer[-1]:.0f]]--> % right, the others at most 10<!--[[longer[-2]:.0f]]--> %. Before you say that a model is too small for a task, train it for longer as a control.
+# - Move the slider for L to 32 digits. With a long answer nearly any smooth curve becomes a step. For lengths other than 4 the curve is computed from the formula, not measured.
 # </details>
 #
 # **The metric hid progress below the jump, but the loss jumps as well. And one of three models below the jump learned to add when it was trained for longer.**
@@ -657,7 +657,7 @@ before = max(w for w in by_width if w < turning)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 9. Tasks in the prompt
 #
-# GPT-3 became known for **few-shot prompting**: the prompt shows a few examples of a task, then a question, and no weight changes ([lecture 17](17_pretraining.ipynb), section 6, tried it on a classification task). These are GPT-3's results with zero, one and few examples:
+# GPT-3 became known for **few-shot prompting**: the prompt shows a few examples of a task and then a question, and no weight is changed ([lecture 17](17_pretraining.ipynb), section 6, tried it on a classification task). These are GPT-3's results with zero, one and few examples:
 #
 # | GPT-3, 175 billion | LAMBADA (last word of a passage) | TriviaQA (trivia questions) | WebQ (short questions) | HellaSwag (choosing an ending) | French to English, BLEU |
 # |---|---|---|---|---|---|
@@ -706,7 +706,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Try it. The prompt shows up to eight examples of a task, always in the same order. Read it from top to bottom, then look at the next token. You can also type your own examples.
+# Try it. The prompt shows up to eight examples of a task, always in the same order. Read the prompt from top to bottom, and then look at the probabilities of the next token. You can also type your own examples.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 widgets.prompt_playground(writer, bytepairs, prompted, Template())
@@ -722,13 +722,13 @@ widgets.prompt_playground(writer, bytepairs, prompted, Template())
 # | languages | 0<!--[[100 * rows["languages", "writing"][0]:.0f]]--> | 60<!--[[100 * rows["languages", "writing"][2]:.0f]]--> | 63<!--[[100 * rows["languages", "writing"][8]:.0f]]--> | 53<!--[[100 * rows["languages", "choosing"][0]:.0f]]--> | 60<!--[[100 * rows["languages", "choosing"][2]:.0f]]--> | 63<!--[[100 * rows["languages", "choosing"][8]:.0f]]--> |
 # | sums | 0<!--[[100 * rows["sums", "writing"][0]:.0f]]--> | 13<!--[[100 * rows["sums", "writing"][2]:.0f]]--> | 13<!--[[100 * rows["sums", "writing"][8]:.0f]]--> | 33<!--[[100 * rows["sums", "choosing"][0]:.0f]]--> | 80<!--[[100 * rows["sums", "choosing"][2]:.0f]]--> | 80<!--[[100 * rows["sums", "choosing"][8]:.0f]]--> |
 #
-# - Without an example the prompt does not say what the task is, and no answer is right<!--[[? not any(rows[task, "writing"][0] for task in shots["tasks"])]]-->.
-# - Eight sums in the prompt bring no more right sums than two<!--[[? rows["sums", "writing"][8] <= rows["sums", "writing"][2]]]-->. But 30 sums and one small model do not make a law of prompting.
-# - For sums, choosing among four answers shows progress where writing shows little. The metrics of section 8 differ in the same way.
+# - Without an example the prompt does not say what the task is, and no written answer is right<!--[[? not any(rows[task, "writing"][0] for task in shots["tasks"])]]-->.
+# - Eight sums in the prompt bring no more right sums than two<!--[[? rows["sums", "writing"][8] <= rows["sums", "writing"][2]]]-->. But 30 sums and one small model are too few for a general statement about prompting.
+# - For sums, choosing among four answers shows a large gain from examples, and writing shows a small one. The metrics of section 8 differ in the same way.
 # - There are 30 questions per point, so an interval can be about 30 points wide. We tried one wording of the prompt and one order of the examples.
 # </details>
 #
-# **Here no written answer was right without an example, and some were with two. After eight the model still could not add.**
+# **Without an example no written answer was right, and with two examples some were. Even with eight the model got few sums right.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Go from 0 to 2 examples with "capitals" and ask what the model has learned (the format). Then let the room type: one -> uno, two -> dos, three. What goes wrong: "it learned addition from eight examples".*
@@ -745,7 +745,7 @@ widgets.prompt_playground(writer, bytepairs, prompted, Template())
 # | which ability it will have | the loss showed progress that exact match hid; with four times the steps one of three small models could add | 8 |
 # | what examples will bring | two examples named the task; eight did not teach one small model to add | 9 |
 #
-# **From small models, the better of two laws predicted the loss of a larger one to within a few percent. The best size for a budget we could predict only roughly. We could not predict which architecture would be ahead, nor the abilities.** Compare every forecast with one that needs no law, and change the method before you believe the interval.
+# **From small models, the better of two laws predicted the loss of a larger one to within a few percent. We could predict the best size for a budget only roughly. We could not predict which architecture would be ahead, nor the abilities.** Compare every forecast with one that needs no law, and change the method before you believe the interval.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *3 minutes. Let the room name the forecast of this lecture that it would bet on. What goes wrong: "scaling laws are refuted". Our models are small and the largest was not tuned.*
@@ -798,7 +798,7 @@ print(f"yours {lost(my_size):.3f}, Hoffmann's form {lost(by_law):.3f}")
 # <details><summary>Answer</summary>Neither alone. Report both; their difference is part of the uncertainty.</details>
 #
 # 4. A paper gives an interval of 0.454 to 0.455 from 400 noisy runs. What do you do?
-# <details><summary>Answer</summary>Put the constants into the formula, compare with the paper's own conclusion, and repeat the fit if the data can be had.</details>
+# <details><summary>Answer</summary>Put the constants into the formula, compare with the paper's own conclusion, and repeat the fit if you can get the data.</details>
 #
 # 5. Your training curve is flat in its last tenth. Should you stop training such models for longer?
 # <details><summary>Answer</summary>Look at the schedule first. Compare the ends of two runs of different lengths, each with its own schedule.</details>
@@ -814,7 +814,7 @@ print(f"yours {lost(my_size):.3f}, Hoffmann's form {lost(by_law):.3f}")
 #
 # | here | elsewhere | what it is |
 # |---|---|---|
-# | $N$ | non-embedding parameters | Hoffmann et al. count embeddings as well |
+# | $N$ | non-embedding parameters | parameters without the embeddings (Hoffmann et al. count the embeddings as well) |
 # | $D$ | tokens, dataset size | tokens read in training; characters on our ladder |
 # | $C$, operations | FLOPs, PF-days | $6ND$; a PF-day is $8.64 \cdot 10^{19}$ operations |
 # | curve of equal compute | isoFLOP curve | loss against $N$ at one $C$ |

@@ -2,24 +2,24 @@
 # # Inside a real language model
 #
 # SmolLM2-135M-Instruct continues *The capital of France is* with *Paris*. **Where in the model is this fact, which parts bring the answer to the last word, and how can
-# you tell?** This lecture opens the model while it runs. You read it, switch parts of it off, and move parts between two
-# sentences. We believe a story about a part only if an intervention supports it and the same intervention on a control does not.
+# you tell?** This lecture opens the model while it runs. You read its vectors, switch parts of it off, and copy vectors from one
+# sentence to another. We believe an explanation of what a part does only if an intervention supports it and the same intervention on a control does not.
 #
 # <img src="figures/patched_path.svg" width="900" alt="Map for the sentence When Mary and John went to the store, John gave a drink to, with the giver changed to Mary. Up to layer 22 the changed name restores most, from layer 23 on the last word.">
 #
-# *Two sentences differ in one word, the giver. Each cell copies one vector of the first sentence into the second. A red cell brings back the first
+# *Two sentences differ in one word, the giver. For each cell, one vector of the first sentence is copied into the second. A red cell means that this brings back the first
 # sentence's answer. In section 4 you choose the cells.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **After this lecture you can**
 # - read a model with the logit lens, and say where the lens misleads;
 # - split a logit exactly into the shares of heads and feed-forward networks, and say what is kept fixed;
-# - ablate, patch and steer a running model in three lines, with controls;
+# - ablate, patch and steer a running model in three lines of code, with controls;
 # - find induction heads by a measurement, and confirm them by an intervention;
-# - judge a claim about a head, a neuron or a direction, and name an explanation that it has not excluded.
+# - judge a claim about a head, a neuron or a direction, and name another explanation that its evidence does not exclude.
 #
 # **You need** [lecture 15](15_transformer_language_model.ipynb) (residual pathway, logit lens) and [lecture 13](13_self_attention.ipynb) (heads, ablation). The model is SmolLM2-135M-Instruct,
-# which its makers tuned on conversations; from here on we write SmolLM2. Its 135 million parameters are stored in 4 bits each, so all figures are of this rounded model. It has 30 layers, counted from 0, of 9 heads. Head 18.6 is head 6 of layer 18. *Network* always means a feed-forward network. Vectors are rows.
+# which its makers tuned on conversations; from here on we write SmolLM2. Its 135 million parameters are stored in 4 bits each, and all our measurements are of this rounded model. It has 30 layers with 9 heads each, both counted from 0. Head 18.6 is head 6 of layer 18. *Network* always means a feed-forward network, and *pathway* the residual pathway. Vectors are rows.
 #
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 |
 # |---|---|---|---|---|---|---|---|---|
@@ -73,7 +73,7 @@ def told(row, form="z.2f"):
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## The model at work
 #
-# SmolLM2 reads *The capital of France is*. The tokens rise as threads through its 30 layers, and the last thread ends in the next token. Lines show what heads bring from
+# SmolLM2 reads *The capital of France is*. The tokens rise as threads through its 30 layers, and the last thread leads to the predicted next token. Lines show what heads bring from
 # earlier tokens, and knots show what networks add. Press a layer to switch it off, so that it adds nothing. What happens to *Paris*? Then press single heads, the dots on the left.
 # The second menu shows the same model with two instruments, the lens of section 1 and the shares of section 2.
 
@@ -86,7 +86,7 @@ sentences = (
 widgets.living(model, tokenizer, *sentences)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# > **Ask yourself.** How many of the 270 heads change the answer *Paris* if only that head is off? Guess, then let the picture try each part. Do the same for *Mary*.
+# > **Ask yourself.** For how many of the 270 heads does the answer change from *Paris* to another word when only that head is switched off? Guess, and then let the picture try each part. Do the same for *Mary*.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Part of section 1's time. Let the room call out layers first: nearly all of them matter. Then single heads: hardly any does. What goes wrong: a head that looks at France, or adds much, is taken for the one that
@@ -95,13 +95,13 @@ widgets.living(model, tokenizer, *sentences)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Where the instruments look
 #
-# This picture of the model is computed from its own parts. The pathway runs from the bottom to the top; every sublayer reads it and adds to it. Choose an instrument of this lecture to light up the parts that it reads or changes.
+# This picture is computed from the parts of the model itself. The pathway runs from the bottom to the top; every sublayer reads it and adds to it. Choose an instrument of this lecture to light up the parts that it reads or changes.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 instruments = {
     "the logit lens (section 1)": (
         ["plus", "final norm", "unembedding"],
-        "It takes the pathway after any layer straight to the final norm and the unembedding, past all later layers.",
+        "It takes the vector after any layer straight to the final norm and the unembedding, and skips all later layers.",
     ),
     "the shares of a logit (section 2)": (
         ["embedding", "causal attention", "network"],
@@ -113,7 +113,7 @@ instruments = {
     ),
     "patching the pathway (section 4)": (
         ["plus"],
-        "After one layer, one position's vector is replaced by that of another text: everything that was added so far.",
+        "After one layer, one position's vector, with everything that was added so far, is replaced by the vector from another text.",
     ),
     "patching one network (section 8)": (
         ["network"],
@@ -133,7 +133,7 @@ widgets.architecture_parts(model, instruments, "instrument")
 # ## 1. From layer to layer
 #
 # Each token has a vector on the residual pathway: $x_0$ before the first layer, then $x_1, \dots, x_{30}$, one after each layer. The logit lens reads any of them as if
-# it were the last, with the final norm and the unembedding matrix $W_U$:
+# it were the last. With the final norm and the unembedding matrix $W_U$ it makes a prediction $p_\ell$:
 #
 # $$p_\ell = \mathrm{softmax}\big(\mathrm{norm}(x_\ell)\, W_U\big).$$
 #
@@ -174,8 +174,8 @@ show.predict(
 # > **Ask yourself.** Type your own sentence, and a word that may follow it. Between which layers does the rank of this word improve most?
 #
 # **How far can you trust the lens?** It uses a norm and a matrix that were trained for the last layer only. For comparison we fit a
-# linear map from each $x_\ell$ to $x_{30}$ on other text, and read its output (after Belrose et al. 2023). If the map reads more than the lens, then the
-# vector holds more of the final guess than the lens shows (`python -m lectures.recipes early_lens`).
+# linear map from each $x_\ell$ to $x_{30}$ on other text, and apply the lens to its output (after Belrose et al. 2023). If this gives the model's final guess more often than the lens alone, then the
+# vector contains more about the final guess than the lens shows (`python -m lectures.recipes early_lens`).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 early = stored("early_lens")
@@ -183,10 +183,10 @@ half_way = {name: by[15][0] for name, by in early["rows"].items()}
 by_lens, by_map = early["rows"]["lens"], early["rows"]["fitted map"]  # (mean, half) by layer
 bounds = [100 * (by[15][0] + sign * by[15][1]) for by in (by_lens, by_map) for sign in (-1, 1)]
 show.predict(
-    "After 15 of 30 layers, for which fraction of the tokens is the lens's first guess already the final one?",
+    "After 15 of 30 layers, for what fraction of the tokens is the lens's first guess already the model's final one?",
     choices={"about 5 %": 0.05, "about 20 %": 0.2, "about 60 %": 0.6},
     answer=half_way["lens"],
-    why="In the middle of the network the lens reads little. A fitted map reads more from the same vectors.",
+    why="In the middle of the model the lens seldom gives the final guess. A fitted map gives it more often, from the same vectors.",
     reveals=HTML(
         show.bands_svg(
             early["layers"],
@@ -211,14 +211,14 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - In “I think therefore I”, *am* is number 137<!--[[ranks[0]]]--> of all words before the first layer and number 5<!--[[ranks[-1]]]--> after the last, behind *will*, *would*, *shall* and *should*. It
-#   enters the top ten after 22<!--[[next(i for i, rank in enumerate(ranks) if rank <= 10)]]--> layers, and is second after 28<!--[[? ranks[28] == 2]]-->. With the comma it ends second<!--[[? (with_comma > with_comma[am]).sum() == 1]]-->. So the slide is right here that *am* appears on the way up, but *am* does not become the answer.
+# - In “I think therefore I”, *am* has rank 137<!--[[ranks[0]]]--> among all tokens before the first layer and rank 5<!--[[ranks[-1]]]--> after the last, behind *will*, *would*, *shall* and *should*. It
+#   enters the top ten after 22<!--[[next(i for i, rank in enumerate(ranks) if rank <= 10)]]--> layers, and is second after 28<!--[[? ranks[28] == 2]]-->. With the comma it ends second<!--[[? (with_comma > with_comma[am]).sum() == 1]]-->. So here the slide is right that *am* climbs in the upper layers, but *am* does not become the answer.
 # - After 15 layers the lens's first guess is already the model's final one for 19<!--[[100 * by_lens[15][0]:.0f]]--> % of the tokens, and the fitted map's for 42<!--[[100 * by_map[15][0]:.0f]]--> %. The 95 % intervals are far apart<!--[[? bounds[1] < bounds[2]]]-->.
-# - One layer before the end these fractions are 46<!--[[100 * by_lens[29][0]:.0f]]--> % for the lens and 83<!--[[100 * by_map[29][0]:.0f]]--> % for the map. So a lens that reads nothing does not show that the vector holds nothing.
+# - One layer before the end these fractions are 46<!--[[100 * by_lens[29][0]:.0f]]--> % for the lens and 83<!--[[100 * by_map[29][0]:.0f]]--> % for the map. So where the lens does not give the final guess, the vector may still contain it.
 # - Before the first layer, where only the current token is known, the map already reaches 28<!--[[100 * by_map[0][0]:.0f]]--> %. Compare every other value with that.
 # </details>
 #
-# **The lens shows what the last layer's readout can read, not everything that a layer holds.**
+# **The lens shows what the final norm and the unembedding can read from a layer's vector, not everything that the vector contains.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Let everybody write down a rank for "am" before you run the cell. What goes wrong: a low row of the lens that says nonsense is
@@ -228,14 +228,14 @@ show.predict(
 # ## 2. Who wrote the logit?
 #
 # The pathway at its end is a sum: the embedding, plus what each of the 270 heads and 30 networks added. So a logit is a sum as well.
-# A head's vector $z_k$ goes through its rows $W^O_k$ of the output matrix. With the unembedding $u$ of a word, the final norm's gain $g$ and
-# its scale $s$, the root mean square of $x_{30}$,
+# A head's vector $z_k$, its weighted mean of values, is multiplied by the head's rows $W^O_k$ of the output matrix. $F_\ell$ is what the network of layer $\ell$ adds. With the unembedding $u$ of a word, the final norm's gain $g$ and
+# its scale $s$, which is the root mean square of $x_{30}$,
 #
 # $$u \cdot \mathrm{norm}(x_{30}) \;=\; \tilde u \cdot x_0 + \sum_{\ell}\sum_k \tilde u \cdot z_{\ell k} W^O_{\ell k} + \sum_\ell \tilde u \cdot F_\ell,
 # \qquad \tilde u = \frac{g \odot u}{s}.$$
 #
-# This is **direct logit attribution** (Elhage et al. 2021). We call each summand the *share* of its part; it is a number of logits, not a fraction. The sum is exact as long as the scale $s$ keeps the value that it has on this text.
-# If you remove a part, $s$ changes, and all later parts see a different input. [Lecture 15](15_transformer_language_model.ipynb) did this sublayer by sublayer; now we go down to
+# This is **direct logit attribution** (Elhage et al. 2021). We call each summand the *share* of its part. It is measured in logits and is not a fraction. The sum is exact as long as the scale $s$ keeps the value that it has on this text.
+# If you remove a part, $s$ changes, and all later parts see a different input. [Lecture 15](15_transformer_language_model.ipynb) split a logit by sublayers; now we go down to
 # single heads. We compare two words, so $u$ is the *difference* of two unembeddings.
 
 # %% slideshow={"slide_type": "fragment"}
@@ -270,9 +270,9 @@ widgets.share_player(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Head 23.4<!--[[? largest == "layers.23.attention.4"]]--> alone writes 3.01<!--[[parts[largest]:.2f]]--> of the 7.31<!--[[odds(logits):.2f]]--> by which the logit of *Paris* exceeds that of *Rome*. Some parts work against *Paris*. The network of layer 29 subtracts 2.10<!--[[-parts["layers.29.feed_forward"]:.2f]]-->.
-# - Over 48<!--[[len(facts["countries"])]]--> countries the heads write 4.07<!--[[heads_row[0]:.2f]]--> of the difference and the networks 4.63<!--[[networks_row[0]:.2f]]-->. So neither the heads nor the networks alone write the fact. The embedding
+# - On average over 48<!--[[len(facts["countries"])]]--> countries, the heads write 4.07<!--[[heads_row[0]:.2f]]--> of the difference and the networks 4.63<!--[[networks_row[0]:.2f]]-->. So neither the heads nor the networks alone write the fact. The embedding
 #   writes nothing<!--[[? abs(written["embedding"][0]) < 0.05]]-->, so the token *is* favours neither capital.
-# - The part that wrote a word need not be the part that found it. A head may only carry what an early layer prepared.
+# - The part that wrote an answer need not be the part that found it. A head may only carry what an earlier layer prepared.
 # </details>
 #
 # **A share says exactly how much a part wrote, and nothing about whether that part was needed.**
@@ -284,8 +284,8 @@ widgets.share_player(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. Switch a head off
 #
-# An **intervention** changes an activation while the model runs, and leaves everything else to the model. `patch` takes activations by name, and their new values.
-# Inside the `with` the head's output is replaced; afterwards the model is as before.
+# An **intervention** changes an activation while the model runs, and leaves everything else to the model. `patch` takes the names of activations and their new values.
+# Inside the `with` block the head's output is replaced. After the block the model is as before.
 
 # %% slideshow={"slide_type": "fragment"}
 heads = [name for name in parts if ".attention." in name]
@@ -297,9 +297,9 @@ with patch(model, {place: 0}):
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # Zero is an unusual output for a head, so part of the damage may come from that. **Mean ablation** sets the output to its mean over many
-# texts instead. The head is still there, but it no longer says anything about *this* text. In the next measurement we ablate, at the last word, the heads
-# with the largest shares over all capitals that the model knows (`python -m lectures.recipes capital_facts`). Their shares *promise* how much the log-odds
-# of the two capitals should fall.
+# texts instead. The head still adds something, but nothing that depends on *this* text. In the next measurement we ablate, at the last word, the heads
+# with the largest shares over all capitals that the model knows (`python -m lectures.recipes capital_facts`). The *log-odds* are the logit of the right capital minus that of another capital.
+# If nothing else changed, ablating the heads would lower the log-odds by the sum of their shares. This is the fall that the shares *promise*.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 backup = facts["backup"]
@@ -332,13 +332,13 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# > **Ask yourself.** In the widget, find a head whose attention looks important and whose ablation changes nothing. Then find the opposite.
+# > **Ask yourself.** In the widget, find a head whose attention looks important but whose ablation changes nothing. Then find a head whose attention looks unimportant but whose ablation changes the answer.
 #
 # <details><summary><b>What to notice</b></summary>
 #
 # - In this one sentence the log-odds fall from 7.31<!--[[odds(logits):.2f]]--> to 1.91<!--[[odds(without):.2f]]--> without head 23.4, by 5.40<!--[[odds(logits) - odds(without):.2f]]-->, although its share is 3.01<!--[[parts[largest]:.2f]]-->.
 # - Over 48<!--[[len(facts["countries"])]]--> countries, with mean ablation, the share of this head promises a fall of 1.96<!--[[backup[0]["promised"][0]:.2f]]-->. The fall is 4.74<!--[[backup[0]["fall"][0]:.2f]]-->.
-# - The eight<!--[[words(len(backup[-1]["heads"]))]]--> largest heads together promise 5.81<!--[[backup[-1]["promised"][0]:.2f]]-->, and the log-odds fall by 8.32<!--[[backup[-1]["fall"][0]:.2f]]-->. In both cases the intervals do not overlap<!--[[? all(row["fall"][1] > row["promised"][2] for row in (backup[0], backup[-1]))]]-->.
+# - The eight<!--[[words(len(backup[-1]["heads"]))]]--> largest heads together promise 5.81<!--[[backup[-1]["promised"][0]:.2f]]-->, and the log-odds fall by 8.32<!--[[backup[-1]["fall"][0]:.2f]]-->. In both cases the intervals of the promised and the actual fall do not overlap<!--[[? all(row["fall"][1] > row["promised"][2] for row in (backup[0], backup[-1]))]]-->.
 # - Published work on other models and tasks found the opposite: **backup heads** take over when a head is ablated, so the fall is *smaller* than the share (Wang et al. 2023; McGrath et al. 2023). Here it is larger<!--[[? backup[0]["heads"] == ["23.4"] and backup[0]["fall"][1] > backup[0]["promised"][2]]]-->, so if there is any backup, other losses outweigh it.
 #   We did not test which later parts need what these heads bring.
 # </details>
@@ -350,15 +350,15 @@ show.predict(
 # interval. [Lecture 13](13_self_attention.ipynb) did the same for "tickets", with random heads as the control.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 4. Move parts between two sentences
+# ## 4. Copy vectors from one sentence to another
 #
-# Ablation only removes. **Activation patching** asks a sharper question (Vig et al. 2020, Meng et al. 2022). Run the model on a clean and on
+# Ablation only removes something. **Activation patching** puts something else in its place (Vig et al. 2020, Meng et al. 2022). Run the model on a clean and on
 # a corrupted text that differ in one word. Put *one* activation of the clean run into the corrupted run, and see how much of the
 # answer returns. With the log-odds $o = \log P(\text{clean answer}) - \log P(\text{other answer})$,
 #
 # $$\text{share restored} = \frac{o_{\text{patched}} - o_{\text{corrupted}}}{o_{\text{clean}} - o_{\text{corrupted}}}.$$
 #
-# If the share is 1, this one vector is **enough** to bring back the whole answer. A share of 0 does not show that the vector is useless, because another position may carry the same information.
+# If the share restored is 1, this one vector is **enough** to bring back the whole answer. If it is 0, this does not show that the vector is useless, because another position may carry the same information.
 # To see whether an activation is **needed**, go the other way. Put it from the *corrupted* run into the clean one, and see how much of the answer is lost (Heimersheim & Nanda 2024).
 
 # %% slideshow={"slide_type": "fragment"}
@@ -402,7 +402,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Now we take a long text: *When she tried to print her **tickets**, she found that the printer was out of toner. […] After installing the toner into the
 # printer, she finally printed her*. The corrupted text has a different word instead of *tickets*, 46 tokens before the answer.
-# At which layers does the word leave its own position (`python -m lectures.recipes patched_texts`)?
+# At which layers does the information about the word leave the word's position (`python -m lectures.recipes patched_texts`)?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 print(f"share restored, mean over {len(texts['words'])} other words, with 95 % intervals")
@@ -415,14 +415,14 @@ for i in ways["at the word"]:
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Up to layer 17 the vector at *tickets* restores 0.97<!--[[min(word for word, _ in until_17):.2f]]--> or more, and the vector at the last token restores nothing<!--[[? max(last for _, last in until_17) < 0.01]]-->. After layer 25 it is the other way round. The vector at *tickets* restores 0.04<!--[[at_word["25"][0]:.2f]]-->, the one at the last token 0.83<!--[[at_last["25"][0]:.2f]]-->. The word waits 46 tokens back;
-#   attention in layers 18 to 25 brings it to the end.
-# - For France and Italy a single sublayer moves the answer to the last token. The attention of layer 23 alone restores 1.00<!--[[at_end["capitals"][23]:.2f]]-->. In the agreement pair the attentions of layers 26<!--[[strongest["agreement"][-1]]]--> and 27<!--[[strongest["agreement"][-2]]]--> restore most, in the pair with the giver (*John gave*, *Mary gave*) that of layer 23<!--[[strongest["giver"][-1]]]-->.
-# - For the capitals both ways of patching agree. After layer 18 the country's vector is both enough and needed; after layer 28 only the vector of the last word is<!--[[? both_ways]]-->. They can differ where two positions carry the same word, so look at both in the widget.
-# - Each map is one pair of sentences. Only the path of *tickets* has intervals, over five<!--[[words(len(texts["words"]))]]--> words.
+# - Up to layer 17 the vector at *tickets* restores 0.97<!--[[min(word for word, _ in until_17):.2f]]--> or more, and the vector at the last token restores nothing<!--[[? max(last for _, last in until_17) < 0.01]]-->. After layer 25 it is the other way round. The vector at *tickets* restores 0.04<!--[[at_word["25"][0]:.2f]]-->, the one at the last token 0.83<!--[[at_last["25"][0]:.2f]]-->. So the information about the word stays 46 tokens back at first, and
+#   attention in layers 18 to 25 brings it to the last token.
+# - For France and Italy a single sublayer moves the answer to the last token. The attention of layer 23 alone restores 1.00<!--[[at_end["capitals"][23]:.2f]]-->. In the pair about agreement (*is* or *are*) the attentions of layers 26<!--[[strongest["agreement"][-1]]]--> and 27<!--[[strongest["agreement"][-2]]]--> restore most, and in the pair about the giver (*John gave* or *Mary gave*) the attention of layer 23<!--[[strongest["giver"][-1]]]-->.
+# - For the capitals both ways of patching agree. After layer 18 the country's vector is both enough and needed; after layer 28 only the vector of the last word is<!--[[? both_ways]]-->. The two ways can differ where two positions carry the same information, so look at both in the widget.
+# - Each map is of one pair of sentences. Only for the path of *tickets* do we have intervals, over five<!--[[words(len(texts["words"]))]]--> other words.
 # </details>
 #
-# **In these texts a word waits at its own position, and late attention carries it to the end.**
+# **In these texts the information about a word stays at its own position at first, and attention in later layers carries it to the last token.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *10 minutes. Draw the two runs as two rivers and a bucket that is carried from one to the other. Ask what a share above 1 would mean (the patch overshoots), and which direction shows that a vector is needed. What
@@ -432,7 +432,7 @@ for i in ways["at the word"]:
 # ## 5. Induction heads: found, then confirmed
 #
 # We show the model 25 random tokens, and then the same 25 again. Only copying predicts the second half. To copy, a model must find the previous occurrence of the current token
-# and output the token that followed it. An induction head attends to that following token, so its score is the mean weight (Olsson et al. 2022)
+# and output the token that followed it. An induction head attends to that following token, so its score is the mean weight $\alpha$ from a token in the second half to the token after its first occurrence (Olsson et al. 2022):
 #
 # $$\mathrm{mean}_{t}\;\alpha[t,\; t - 24], \qquad t \ge 25 .$$
 
@@ -457,10 +457,10 @@ for i in induction.flatten().argsort(descending=True)[:6].tolist():
 # 1. In an earlier layer a **previous-token head**, which attends to the previous token, writes at each position which token came *before* it. In *A B … A*, the vector at *B* then says “after *A*”.
 # 2. In a later layer the query of the current *A* asks for a key that says “after *A*”. It finds *B*, and the head's value copies *B* to the prediction.
 #
-# The second head reads what the first one wrote. Elhage et al. call this composition. If it is true, then without the earlier head the later head finds the right token less often. Section 6 tests this prediction.
+# The second head reads what the first one wrote. Elhage et al. call this composition. If this explanation is true, then without the earlier head the later head finds the right token less often. Section 6 tests this prediction.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Confirmed?** A high score says where a head looks. If these heads do the copying, then without them the loss of the second half must rise. It must
+# **Confirmed?** A high score says only where a head looks. If these heads do the copying, then without them the loss of the second half must rise. It must
 # also rise more than without equally many random heads of the same layers. We ablate the $k$ strongest heads together, on six samples of tokens, and compare with 20 random sets of heads
 # (`python -m lectures.recipes head_map`).
 
@@ -488,10 +488,10 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Over six samples of tokens, a copied token has a loss of 2.35<!--[[heads_measured["nats"]["again"]:.2f]]--> nats and a new one a loss of 13.51<!--[[heads_measured["nats"]["first time"]:.2f]]--> (the cell above prints one draw). A uniform guess would cost 10.80<!--[[torch.tensor(float(model.vocab_size)).log():.2f]]-->: this model expects text, and the tokens are drawn at random.
+# - Over six samples of tokens, a copied token has a loss of 2.35<!--[[heads_measured["nats"]["again"]:.2f]]--> nats and a new one a loss of 13.51<!--[[heads_measured["nats"]["first time"]:.2f]]--> (the cell above prints one sample). A uniform guess would cost 10.80<!--[[torch.tensor(float(model.vocab_size)).log():.2f]]-->, less than the model's loss on a new token. This model expects text, and these tokens are random.
 # - Without the eight heads, the loss of a copied token is 7.01<!--[[rise:.2f]]--> nats higher. Without any of the 20<!--[[len(controls)]]--> sets of random heads it rises by at most 0.57<!--[[max(controls):.2f]]-->.
-# - Two other explanations fail. *Zero is an unusual output*, but the 7.01 nats come from mean ablation. Zero ablation costs a fifth<!--[[? abs(by_zeros / rise - 1.2) < 0.02]]--> more, 8.38<!--[[by_zeros:.2f]]-->. *Any damage in these layers raises the loss*, but on verses from plays the loss changes by only 0.01<!--[[fmean(eight["on verses"]):.2f]]-->.
-# - Without one head, 18.6<!--[[heads_measured["order"][0]]]-->, the loss rises by 1.37<!--[[alone:.2f]]-->. The second strongest, 17.4<!--[[heads_measured["order"][1]]]-->, adds only 0.16<!--[[two - alone:.2f]]--> to that. The effects of heads need not add up, so ablate heads alone and together.
+# - Two other explanations fail. One is that zero is an unusual output. But the 7.01 nats come from mean ablation; zero ablation costs a fifth<!--[[? abs(by_zeros / rise - 1.2) < 0.02]]--> more, 8.38<!--[[by_zeros:.2f]]-->. The other is that any damage in these layers raises the loss. But on verses from plays the loss changes by only 0.01<!--[[fmean(eight["on verses"]):.2f]]-->.
+# - If only the strongest head, 18.6<!--[[heads_measured["order"][0]]]-->, is ablated, the loss rises by 1.37<!--[[alone:.2f]]-->. Ablating the second strongest, 17.4<!--[[heads_measured["order"][1]]]-->, as well adds only 0.16<!--[[two - alone:.2f]]--> to that. The effects of heads need not add up, so ablate heads alone and together.
 # </details>
 #
 # **Copying depends on these eight heads. No control does as much harm, and on verses ablating them changes next to nothing.**
@@ -503,16 +503,16 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. A map of all 270 heads
 #
-# Now we try to name every head. The place where it looks suggests one of five names. It may look at the latest occurrence of the current token (*same token*), at the token after that (*induction*), at the previous token,
+# Now we try to name every head. The position where it looks suggests one of five names. It may look at the latest occurrence of the current token (*same token*), at the token after that (*induction*), at the previous token,
 # at punctuation, or at the first token, the attention sink ([lecture 13](13_self_attention.ipynb)). The suggestion is a *candidate*. It becomes a
-# name only if ablating the head has the effect that the name predicts, more than ablating its controls, which are heads of the same and the neighbouring layers:
+# name only if ablating the head, compared with ablating its controls, has the effect that the name predicts. The controls are heads of the same and the neighbouring layers:
 #
-# | candidate | what its ablation must change |
+# | candidate | what must happen when it is ablated |
 # |---|---|
 # | induction, same token | copying of repeated random tokens gets worse |
-# | previous-token head | later induction heads find their token less well, because they match what *preceded* a token |
-# | punctuation | the loss where punctuation follows rises |
-# | first token | *less* than for controls: such a head should do nothing |
+# | previous-token head | later induction heads put less weight on the right token, because they match what *preceded* a token |
+# | punctuation | the loss of tokens that are punctuation rises |
+# | first token | the loss changes *less* than for the controls, because such a head should do nothing |
 #
 # Every other head stays *unknown*.
 
@@ -540,7 +540,7 @@ show.predict(
     f"{sum(candidates.values())} of 270 heads look at one of these places. How many of the 270 stay unknown after the tests, each at the 5 % level without correction?",
     choices={"about 80": 80, "about 160": 160, "about 230": 230},
     answer=named["unknown"],
-    why="Where a head looks often says nothing that its ablation confirms.",
+    why="For many heads, ablation does not confirm the name that their attention suggests.",
     reveals=[counted, widgets.head_map_player(heads_measured)],
 )
 
@@ -548,11 +548,11 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - 207<!--[[sum(candidates.values())]]--> heads look at one of the five places. 108<!--[[sum(named.values()) - named["unknown"]]]--> keep the name, and 162<!--[[named["unknown"]]]--> of 270<!--[[len(by_head)]]--> stay unknown. Of the named heads, 93<!--[[named["first token"]]]--> have their weight on the first token, and their name says that they do little.
-# - **All tests count.** We tested 207<!--[[sum(candidates.values())]]--> candidates, each at 5 %, and some pass by luck. After Holm's correction ([lecture 19](19_do_modifications_transfer.ipynb)) 24<!--[[len(survivors)]]--> of the 108<!--[[sum(named.values()) - named["unknown"]]]--> keep their names; three<!--[[words(survive["induction"])]]--> are induction heads. With six samples the correction is harsh, so a name that is lost may still be right.
+# - **All tests count.** We tested 207<!--[[sum(candidates.values())]]--> candidates, each at 5 %, and some pass by luck. After Holm's correction ([lecture 19](19_do_modifications_transfer.ipynb)) 24<!--[[len(survivors)]]--> of the 108<!--[[sum(named.values()) - named["unknown"]]]--> keep their names; three<!--[[words(survive["induction"])]]--> of these are induction heads. With six samples the correction is harsh, so a name that is lost may still be right.
 # - Of 11<!--[[candidates["induction"]]]--> heads that look like induction heads 8<!--[[named["induction"]]]--> pass. Heads 17.4 and 17.5 look where an induction head should, about as strongly as 17.3, which passes<!--[[? min(looks[f"17.{k}"]["induction"][0] for k in "45") > 0.75 and [by_head[f"17.{k}"]["name"] for k in "345"] == ["induction", "unknown", "unknown"]]]-->. Ablating them harms copying no more than ablating
 #   their neighbours. Perhaps others replace them; the test cannot tell.
-# - Of 16<!--[[candidates["previous token"]]]--> heads that look at the previous token, only 3<!--[[named["previous token"]]]--> pass. Head 16.0 survives Holm's correction<!--[[? "16.0" in survivors]]-->, and it behaves as section 5 predicts. Without it the later induction heads put 0.49<!--[[by_head["16.0"]["changes"]["reading"][0]:.2f]]--> less of their weight on the right token. Head 11.1 looks back almost
-#   as strictly (0.85<!--[[looks["11.1"]["previous token"][0]:.2f]]-->), but ablating it changes nothing there<!--[[? by_head["11.1"]["name"] == "unknown"]]-->.
+# - Of 16<!--[[candidates["previous token"]]]--> heads that look at the previous token, only 3<!--[[named["previous token"]]]--> pass. Head 16.0 survives Holm's correction<!--[[? "16.0" in survivors]]-->, and it behaves as section 5 predicts. Without it the later induction heads put 0.49<!--[[by_head["16.0"]["changes"]["reading"][0]:.2f]]--> less of their weight on the right token. Head 11.1 attends to the previous token almost
+#   as strongly (0.85<!--[[looks["11.1"]["previous token"][0]:.2f]]-->), but ablating it changes nothing there<!--[[? by_head["11.1"]["name"] == "unknown"]]-->.
 # - No punctuation head passes<!--[[? named["punctuation"] == 0]]-->. A head that fails may do what its name says in texts that we did not try.
 # </details>
 #
@@ -560,17 +560,17 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Let the room choose a head from the map of candidates and predict whether it keeps its name. What goes wrong: "unknown" is heard as "useless". It means that none of our five
-# stories holds.*
+# explanations holds.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. Directions and neurons
 #
-# Heads are not the only candidates. Perhaps the number of a noun, singular or plural, is a *direction*. The simplest way to find one is the difference of means over
-# some nouns. Adding it to the pathway at run time is called **steering**:
+# Heads are not the only candidates. Perhaps the model represents the number of a noun, singular or plural, by a *direction* of its vectors. The simplest way to find one is the difference of means over
+# some nouns. Adding this difference to the pathway while the model runs is called **steering**:
 #
 # $$d_\ell = \mathrm{mean}\,(x_\ell \mid \text{plural}) - \mathrm{mean}\,(x_\ell \mid \text{singular}), \qquad x_\ell \leftarrow x_\ell + s\, d_\ell .$$
 #
-# If $d$ holds the number, then adding it makes *The teacher* continue with *are* instead of *is*, even for nouns that were not used to find $d$.
+# If $d$ represents the number, then adding it makes the model continue *The teacher* with *are* instead of *is*, even for nouns that were not used to find $d$.
 
 # %% slideshow={"slide_type": "fragment"}
 one = [f"The {noun}" for noun in ["dog", "car", "house", "tree", "king", "ship", "girl", "song"]]
@@ -653,7 +653,7 @@ print(f"from one noun to another: {min(other_nouns):z.2f} to {max(other_nouns):z
 print(f"plural direction, subtracted from plural nouns: {back:z.2f} of the way back")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Or is it a neuron?** SmolLM2's networks have 46,080<!--[[number_facts["units"]:,]]--> hidden units. We rank them by their difference between plural and singular nouns, and set the
+# **Or is it a neuron?** A *neuron* is one hidden unit of a network. SmolLM2's networks have 46,080<!--[[number_facts["units"]:,]]--> of them. We rank them by how much their mean differs between plural and singular nouns, and set the
 # top $k$ to their plural means, on held-out nouns. The control sets equally many random units of the same layers
 # (`python -m lectures.recipes number_direction`).
 
@@ -666,25 +666,25 @@ with show.held_back() as units:
             f"{int(k):6,} units: moved {told(row['moved'])}; random {min(row['controls']):z.2f} to {max(row['controls']):z.2f}"
         )
 show.predict(
-    "How many units does it take to move the nouns more than half of the way?",
+    "How many units does it take to move the held-out singular nouns more than half of the way to the plural?",
     choices={"1": 1, "about 10": 10, "about 100": 100, "10,000 or more": 10_000},
     answer=enough,
-    why="A hundred are 0.2 % of all units.",
+    why="A hundred units are 0.2 % of all units.",
     reveals=units,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The direction of layer 0<!--[[layer_of]]--> moves held-out nouns by 0.99<!--[[number_facts["by_layer"]["0"][0]:.2f]]--> of the way, that of layer 29 by 0.89<!--[[number_facts["by_layer"]["29"][0]:.2f]]-->. Layer 0 was chosen on these same nouns, but no layer's direction moves them by less than 0.87<!--[[min(row[0] for row in number_facts["by_layer"].values()):.2f]]-->.
+# - The direction of layer 0<!--[[layer_of]]--> moves held-out nouns 0.99<!--[[number_facts["by_layer"]["0"][0]:.2f]]--> of the way, and that of layer 29 moves them 0.89<!--[[number_facts["by_layer"]["29"][0]:.2f]]-->. Layer 0 was chosen on these same nouns, but no layer's direction moves them by less than 0.87<!--[[min(row[0] for row in number_facts["by_layer"].values()):.2f]]-->.
 # - The best of 20<!--[[len(number_facts["random"])]]--> random directions of
-#   the same length moves them by 0.07<!--[[max(number_facts["random"]):.2f]]-->. A random direction is a weak control. The live cell takes the difference between *two other nouns*, scaled to the same length. It moves five held-out nouns by at most 0.06<!--[[max(map(abs, other_nouns)):.2f]]-->.
-# - The direction is not just the word *are*. It moves *was/were*, *has/have* and *does/do* by at least 0.98<!--[[min(row[0] for row in number_facts["verbs"].values()):.2f]]-->. Nor does it damage the rest of the prediction. The KL divergence from the prediction after the true plural
+#   the same length moves them by 0.07<!--[[max(number_facts["random"]):.2f]]-->. But a random direction is a weak control. As a stronger one, the live cell takes the difference between *two other nouns*, scaled to the same length. It moves five held-out nouns by at most 0.06<!--[[max(map(abs, other_nouns)):.2f]]-->.
+# - The direction is not just the word *are*. It moves *was/were*, *has/have* and *does/do* by at least 0.98<!--[[min(row[0] for row in number_facts["verbs"].values()):.2f]]-->. It also brings the whole prediction close to the one after the true plural. The KL divergence from that prediction
 #   falls from 2.06<!--[[number_facts["divergence"]["plain"][0]:.2f]]--> to 0.14<!--[[number_facts["divergence"]["steered"][0]:.2f]]--> nats.
-# - One explanation remains for layer 0. There the vector is still nearly the token, and *dogs* − *dog* may be little more than the difference of two tokens. That the directions of later layers work as well does not exclude it, because the pathway still carries the token there.
-# - Twice the direction moves the nouns no further (0.92<!--[[number_facts["strengths"]["2.0"][0]:.2f]]-->). A strength of −1 does nothing to singular nouns (−0.03<!--[[number_facts["strengths"]["-1.0"][0]:.2f]]-->). Added to *plural* nouns, it moves them back the whole way<!--[[? abs(back - 1) < 0.1]]-->.
-# - 10 units move the nouns 0.03<!--[[few["10"]["moved"][0]:.2f]]--> of the way, 100 units 0.97<!--[[few["100"]["moved"][0]:.2f]]-->. The best of 20<!--[[len(few["100"]["controls"])]]--> random sets of 100 moves them 0.01<!--[[max(few["100"]["controls"]):.2f]]-->.
-# - Of random sets of 10,000 units the best moves them 0.85<!--[[max(few["10000"]["controls"]):.2f]]-->, so large sets prove nothing.
+# - One explanation remains for layer 0. There the vector is still nearly the token's embedding, and *dogs* − *dog* may be little more than the difference of two tokens. The directions of later layers work as well, but this does not exclude the explanation, because the pathway still carries the token there.
+# - Twice the direction moves the nouns no further (0.92<!--[[number_facts["strengths"]["2.0"][0]:.2f]]-->). A strength of −1 does nothing to singular nouns (−0.03<!--[[number_facts["strengths"]["-1.0"][0]:.2f]]-->). But it moves *plural* nouns back the whole way<!--[[? abs(back - 1) < 0.1]]-->.
+# - Ten units move the nouns 0.03<!--[[few["10"]["moved"][0]:.2f]]--> of the way, 100 units 0.97<!--[[few["100"]["moved"][0]:.2f]]-->. The best of 20<!--[[len(few["100"]["controls"])]]--> random sets of 100 moves them 0.01<!--[[max(few["100"]["controls"]):.2f]]-->.
+# - Of random sets of 10,000 units the best moves them 0.85<!--[[max(few["10000"]["controls"]):.2f]]-->, so a result with such a large set proves nothing.
 # - A model can store more features than it has units: [lecture 28](28_features_and_harms.ipynb) shows how, in two dimensions.
 # </details>
 #
@@ -697,8 +697,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. Where do facts sit?
 #
-# Meng et al. (2022) traced facts in GPT models. Networks in middle layers restored the answer at the last token of the subject, and attention at the last
-# word fetched it. They called the method **causal tracing**. Does it find the same in SmolLM2? Our clean prompts are *The capital of X is* for the countries whose capital it knows; the
+# Meng et al. (2022) traced facts in GPT models. At the last token of the subject, networks in middle layers restored the answer; at the last
+# word, attention did. They called the method **causal tracing**. Does it find the same in SmolLM2? Our clean prompts are *The capital of X is* for the countries whose capital it knows; the
 # corrupted prompt has a different country (Meng et al. add noise to the subject instead). We restore what attention or what the networks add, in one layer or in a window of five layers, at the country or at *is*.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -732,28 +732,28 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The network of layer 0<!--[[facts["largest"]["network, country"][0]]]--> restores 1.00<!--[[facts["largest"]["network, country"][1]:.2f]]--> at the country. In all three pairs of section 4 it restores everything as well<!--[[? min(of["network"][0][0] for of in maps.values()) > 0.98]]-->. If we forgot this, the headline would be
+# - At the country, the network of layer 0<!--[[facts["largest"]["network, country"][0]]]--> restores 1.00<!--[[facts["largest"]["network, country"][1]:.2f]]-->. In all three pairs of section 4 it restores the whole answer as well<!--[[? min(of["network"][0][0] for of in maps.values()) > 0.98]]-->. If we forgot this, the headline would be
 #   "facts sit in the first network".
-# - Above layer 0 the picture of Meng et al. holds in part. In the strongest window without layer 0 (chosen on these same countries), networks 4<!--[[facts["strongest window"] - facts["window"] // 2]]--> to 8<!--[[facts["strongest window"] + facts["window"] // 2]]--> at the country restore 0.17<!--[[networks[0]:.2f]]-->, and the attentions of these layers −0.01<!--[[attentions[0]:.2f]]-->. The difference is clear<!--[[? facts["network less attention"][1] > 0.1]]-->. But that is only a
+# - Above layer 0 the picture of Meng et al. holds in part. In the strongest window without layer 0 (chosen on these same countries), networks 4<!--[[facts["strongest window"] - facts["window"] // 2]]--> to 8<!--[[facts["strongest window"] + facts["window"] // 2]]--> at the country restore 0.17<!--[[networks[0]:.2f]]-->, and the attentions of these layers −0.01<!--[[attentions[0]:.2f]]-->. The difference is clear<!--[[? facts["network less attention"][1] > 0.1]]-->. But the networks restore only a
 #   sixth of the answer<!--[[? abs(networks[0] - 1 / 6) < 0.02]]-->.
-# - The networks of a *third* country already restore 0.07<!--[[third[0]:.2f]]-->. Perhaps removing the wrong country helps by itself; we did not test that. The same networks at *of* restore 0.00<!--[[facts["controls"]["the same networks at “of”"][0]:.2f]]-->.
-# - At *is*, the attention of layer 23<!--[[at_is[0]]]--> alone restores 0.95<!--[[at_is[1]:.2f]]-->. Up to layer 22 the country's own vector carries 0.92<!--[[min(by_pathway[:23]):.2f]]--> or more, and one layer later −0.03<!--[[by_pathway[23]:.2f]]-->.
+# - The outputs of these networks from a prompt about a *third* country already restore 0.07<!--[[third[0]:.2f]]-->. Perhaps removing the wrong country helps by itself; we did not test that. At the word *of*, the same networks restore 0.00<!--[[facts["controls"]["the same networks at “of”"][0]:.2f]]-->.
+# - At *is*, the attention of layer 23<!--[[at_is[0]]]--> alone restores 0.95<!--[[at_is[1]:.2f]]-->. Up to layer 22 the country's own vector restores 0.92<!--[[min(by_pathway[:23]):.2f]]--> or more, and one layer later −0.03<!--[[by_pathway[23]:.2f]]-->.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **What fails**, and the test that shows it:
+# **Claims that may fail**, and the test of each:
 #
-# | story | why it is not enough | test |
+# | claim | why it is not enough | test |
 # |---|---|---|
-# | the lens says nothing here, so the layer knows nothing | the lens reads in one basis | a fitted map (section 1) |
-# | this head wrote the answer | other parts react when it is gone | ablate it, compare with its share (section 3) |
+# | the lens shows nothing here, so the layer knows nothing | the norm and the matrix of the lens were trained for the last layer | a fitted map (section 1) |
+# | this head wrote the answer | other parts react when the head is gone | ablate it, compare with its share (section 3) |
 # | this head looks at the right word | a weight is not an effect | ablate it, and controls from its layers (sections 5, 6) |
 # | zeroing it destroys the answer | zero is an unusual output for a head | replace it by its mean (section 5) |
-# | adding a direction changes the answer | any large push does | random directions, other words (section 7) |
+# | adding a direction changes the answer | any large change of the vector may | random directions, other words (section 7) |
 # | restoring it brings the fact back | other positions or layers may bring it back too | other positions, other sublayers, a third country (section 8) |
-# | restoring it brings nothing back, so it is not needed | another position may carry the same | patch the other way (section 4) |
+# | restoring it brings nothing back, so it is not needed | another position may carry the same information | patch the other way (section 4) |
 # | this head passed its test | of many heads some pass by luck | correct for all tests (section 6) |
-# | the fact is traced to here, so edit it here | where tracing points did not say where editing worked best (Hase et al. 2023) | edit, and measure |
+# | the fact is traced to here, so edit it here | tracing did not tell where editing works best (Hase et al. 2023) | edit, and measure |
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. End with the table of what fails, and let the room name another explanation for a headline of their choice. What goes wrong: "the fact is stored here". Restoring shows
@@ -762,10 +762,10 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Where is the fact?
 #
-# - **On the way.** Up to layer 22 the country's own vector is enough for nearly all of the answer<!--[[? min(by_pathway[:23]) > 0.9]]-->. Then the attention of layer 23<!--[[at_is[0]]]--> brings it to *is*, and in our two sentences the country's vector is no longer needed<!--[[? by_layer_both[23][1][0] < 0.05]]-->.
+# - **Its path.** Up to layer 22 the country's own vector is enough for nearly all of the answer<!--[[? min(by_pathway[:23]) > 0.9]]-->. Then the attention of layer 23<!--[[at_is[0]]]--> brings it to *is*, and in our two sentences the country's vector is no longer needed<!--[[? by_layer_both[23][1][0] < 0.05]]-->.
 # - **Which parts bring it.** Head 23.4<!--[[? backup[0]["heads"] == ["23.4"]]]--> has the largest share, and without it more is lost than its share<!--[[? backup[0]["fall"][1] > backup[0]["promised"][2]]]-->. Heads and networks both write the answer; we cannot say which of them writes more<!--[[? overlap]]-->.
 # - **Where it is stored** we cannot say. In the strongest window without layer 0, five networks at the country restore a sixth of the answer<!--[[? abs(networks[0] - 1 / 6) < 0.02]]-->, and the outputs of the same networks from a prompt about a third country already restore a part of that<!--[[? 0.02 < third[0] < networks[0]]]-->.
-# - **How you can tell**: read, then intervene, in both directions, with controls that differ only in what the explanation claims.
+# - **How you can tell**: read the vectors, then intervene, in both directions, and compare with controls that differ only in what the explanation claims.
 #
 # **A place that restores an answer is enough in this prompt. That does not make it the place where the model keeps the fact.**
 
@@ -775,7 +775,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you
 #
-# `my_change` gets the vector at the last token, the plural direction and a strength. Change it: remove the direction by projection, replace the vector, keep its length. What
+# `my_change` gets the vector at the last token, the plural direction and a strength. Change the function. For example, remove the direction by projection, or replace the vector. What
 # do you predict for *The teacher*?
 
 

@@ -1,8 +1,8 @@
 # %% [markdown] slideshow={"slide_type": "slide"}
 # # From language model to assistant, and what is missing
 #
-# A language model continues text. An assistant answers, stops, says when it does not know, and fetches what it lacks. **What turns one into the other, and what is still missing?** Between the two are a small
-# file of weights, a loop of twenty lines, and several problems that nobody has solved. You tune SmolLM2-135M-Instruct on a hundred conversations, give it a
+# A language model continues text. An assistant answers, stops, says when it does not know, and uses tools and texts to find out. **What turns one into the other, and what is still missing?** It takes a small
+# file of additional weights and a loop of twenty lines, and several problems remain that nobody has solved. You tune SmolLM2-135M-Instruct on a hundred conversations, give it a
 # calculator and a library, and each time you measure what changed, what it cost, and whether a simpler method would do.
 #
 # <img src="figures/what_surrounds_a_model.svg" width="760" alt="A language model in the middle; around it prompt, tuning, sampling, grammar, tools, retrieval and memory, each with the section that treats it.">
@@ -13,7 +13,7 @@
 # **After this lecture you can**
 # - tune a pretrained model on conversations, and choose which tokens count in the loss;
 # - tune it on preferences with DPO, and say what a small or a large β means;
-# - compare a tuned habit with what a prompt achieves;
+# - compare a habit that was tuned with what a prompt achieves;
 # - build a tool call and a retriever, each in a few lines, and constrain an output to a pattern;
 # - design a small test that shows a limit of a model, and read a claim about brains and models with care.
 #
@@ -139,7 +139,7 @@ widgets.form_player(in_forms)
 # - A user cannot type the end of a turn, because `tokenizer.encode` never turns plain text into a special token.
 # </details>
 #
-# **The template is a part of a tuned model.**
+# **To use a tuned model, use the template that it was tuned with.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *6 minutes. Ask who has used a chat model through its template, and who has typed text into a base model. What goes wrong: students think that the model "knows" that it is asked. Show the
@@ -148,15 +148,15 @@ widgets.form_player(in_forms)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. Instruction tuning: a hundred conversations
 #
-# **Instruction tuning** is fine-tuning on conversations (Ouyang et al. 2022). The loss is that of every language model, but only tokens of the answer $y$ count, given the conversation $x$:
+# **Instruction tuning** is fine-tuning on conversations (Ouyang et al. 2022). The loss is that of every language model, but only the tokens of the answer $y$ count. With $\pi$ for the model and $x$ for the conversation before the answer,
 #
 # $$L = -\frac{1}{|y|} \sum_t \log \pi(y_t \mid x,\, y_{<t}).$$
 #
 # We wrote a hundred conversations that teach three habits, which SmolLM2 does not have (`lectures/recipes/conversations.py`):
 #
-# - 35 passages that contain the answer: the reply is the answer and nothing else, such as *Mira Fosk.*;
-# - 35 passages that do not contain it: *The passage does not say.*
-# - 24 sums: a call of a calculator, `<tool>347 + 286</tool>`, and then its result.
+# - 35 questions about passages that contain the answer: the reply is the answer and nothing else, such as *Mira Fosk.*;
+# - 35 questions about passages that do not contain it: the reply is *The passage does not say.*
+# - 24 sums: the reply is a call of a calculator, `<tool>347 + 286</tool>`, and then its result.
 #
 # The other 6 are greetings. All names and facts are invented, and the held-out questions use different ones.
 
@@ -234,10 +234,10 @@ with show.held_back() as after_tuning:
         shares = "".join(f"{pc(row[kind]['share']):>8} %" for kind in kinds)
         print(f"{name.replace('without', 'no'):31}{shares}")
 show.predict(
-    f"After tuning in the last two layers the model declines most questions whose passage lacks the answer. It also declines {pc(last_two['refused']['share'])} % of those whose passage *holds* it. How many of these does it decline if two layers in the middle are tuned instead?",
+    f"After tuning in the last two layers the model declines most questions whose passage lacks the answer. It also declines {pc(last_two['refused']['share'])} % of those whose passage *holds* it. What percentage of these does it decline if two layers in the middle are tuned instead?",
     choices={"about 80 %": 0.8, "about 50 %": 0.5, "about 20 %": 0.2},
     answer=middle["refused"]["share"][0],
-    why="The conversations and the number of weights are the same. The last two layers learn the sentence. In the middle the model mostly learns when to say it.",
+    why="The conversations and the number of weights are the same. The last two layers learn the refusal sentence. Layers in the middle mostly learn when to use it.",
     reveals=[after_tuning, widgets.habits_by_layers(tuning)],
 )
 
@@ -245,17 +245,17 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Before tuning, the model writes none<!--[[? all(by_place["untuned"][kind]["share"][0] == 0 for kind in kinds)]]--> of these answers as we want them.
-# - In the last two layers the adapter declines 87<!--[[pc(last_two["missing"]["share"])]]--> % of the questions whose passage lacks the answer, but also 84<!--[[pc(last_two["refused"]["share"])]]--> % of those whose passage holds it. It answers 10<!--[[pc(last_two["answered"]["share"])]]--> % of the latter.
-# - **Of these two pairs of layers, the middle one is better.** Tuned in the middle, with as many weights<!--[[? middle["parameters"] == last_two["parameters"]]]-->, the model answers 73<!--[[pc(middle["answered"]["share"])]]--> %, which is 63<!--[[place_counts[0]:.0f]]--> ± 15<!--[[place_counts[1]:.0f]]--> points more, seed by seed.
-# - It also gets 96<!--[[pc(middle["sums"]["share"])]]--> % of the calculator's calls right, instead of 61<!--[[pc(last_two["sums"]["share"])]]--> %.
-# - **In the last two layers, more weights do not help.** With 14<!--[[words(int(wider["parameters"] / last_two["parameters"]))]]--> times the weights, the model answers no more (0<!--[[abs(number_counts[0]):.0f]]--> ± 6<!--[[number_counts[1]:.0f]]--> points).
-# - With as many weights, but spread over 29 layers, the model answers 1<!--[[spread_out[0]:.0f]]--> ± 14<!--[[spread_out[1]:.0f]]--> points more than with two layers in the middle. So a difference of ten points could have escaped us.
-# - What do the refusals cost? If they are left out of the training, the model answers 13<!--[[refusals_cost[0]:.0f]]--> ± 12<!--[[refusals_cost[1]:.0f]]--> points more in 29 layers, and 30<!--[[cost_at_the_end[0]:.0f]]--> ± 5<!--[[cost_at_the_end[1]:.0f]]--> more in the last two. The number of steps is the same, so the other conversations are then read more often.
-# - **It has not learned everything.** We gave each question a passage about *a different thing*. That never happened in training. The adapter in the middle declines 54<!--[[pc(middle["elsewhere"]["share"])]]--> % of these, the one in 29 layers 56<!--[[pc(most["elsewhere"]["share"])]]--> %. (In the last two layers it declines 84<!--[[pc(last_two["elsewhere"]["share"])]]--> %, but it declines nearly everything.)
-# - Tuning has a price elsewhere. The loss on plain text (the beginnings of four plays) is 2.91<!--[[by_place["untuned"]["plain"][0]:.2f]]--> nats per token before tuning, and 3.04<!--[[min(middle["plain"]):.2f]]--> to 3.13<!--[[max(middle["plain"]):.2f]]--> after it in the middle.
+# - The adapter in the last two layers declines 87<!--[[pc(last_two["missing"]["share"])]]--> % of the questions whose passage lacks the answer, but also 84<!--[[pc(last_two["refused"]["share"])]]--> % of those whose passage holds it. It answers 10<!--[[pc(last_two["answered"]["share"])]]--> % of the latter.
+# - **Of these two pairs of layers, the middle one is better.** Tuned in the middle, with as many weights<!--[[? middle["parameters"] == last_two["parameters"]]]-->, the model answers 73<!--[[pc(middle["answered"]["share"])]]--> % of the answerable questions. Compared seed by seed, this is 63<!--[[place_counts[0]:.0f]]--> ± 15<!--[[place_counts[1]:.0f]]--> points more than with the last two layers.
+# - It also gets 96<!--[[pc(middle["sums"]["share"])]]--> % of the calculator calls right. The model tuned in the last two layers gets 61<!--[[pc(last_two["sums"]["share"])]]--> % right.
+# - **In the last two layers, more weights do not help.** With 14<!--[[words(int(wider["parameters"] / last_two["parameters"]))]]--> times the weights, the model does not answer more questions (0<!--[[abs(number_counts[0]):.0f]]--> ± 6<!--[[number_counts[1]:.0f]]--> points).
+# - With as many weights as this larger adapter, but spread over 29 layers, the model answers 1<!--[[spread_out[0]:.0f]]--> ± 14<!--[[spread_out[1]:.0f]]--> points more than with two layers in the middle. With such a wide interval, a difference of ten points could have escaped us.
+# - What do the refusals cost? If they are left out of the training, the model tuned in 29 layers answers 13<!--[[refusals_cost[0]:.0f]]--> ± 12<!--[[refusals_cost[1]:.0f]]--> points more, and the model tuned in the last two 30<!--[[cost_at_the_end[0]:.0f]]--> ± 5<!--[[cost_at_the_end[1]:.0f]]--> points more. But the number of steps is the same, so the other conversations are then read more often.
+# - **The model has not learned everything.** We gave each question a passage about *a different thing*, so that the right reply was to decline. That never happened in training. The adapter in the middle declines 54<!--[[pc(middle["elsewhere"]["share"])]]--> % of these, the one in 29 layers 56<!--[[pc(most["elsewhere"]["share"])]]--> %. (In the last two layers it declines 84<!--[[pc(last_two["elsewhere"]["share"])]]--> %, but it declines nearly everything.)
+# - Tuning makes the model worse elsewhere. The loss on plain text (the beginnings of four plays) is 2.91<!--[[by_place["untuned"]["plain"][0]:.2f]]--> nats per token before tuning, and 3.04<!--[[min(middle["plain"]):.2f]]--> to 3.13<!--[[max(middle["plain"]):.2f]]--> after it in the middle.
 # </details>
 #
-# **From a hundred conversations, the last two layers learn a form. Two layers in the middle mostly learn when to use it, on questions like those in training.** We do not know which of the earlier layers matter, or why, since we tried no other pair in the middle.
+# **From a hundred conversations, the last two layers learn the form of the replies. Two layers in the middle mostly learn when to use each form, on questions like those in training.** We do not know which of the earlier layers matter, or why, since we tried no other pair in the middle.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *10 minutes. Let the room say what the loss would teach if the user's tokens counted as well (to ask like a user). What goes wrong: the refusal rate alone is read as a success. Always plot the
@@ -264,7 +264,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. Tune it, or just say it?
 #
-# A prompt is cheaper than tuning. We gave the *untuned* model the same held-out questions with three system messages: a short one, the three rules in words, and the rules with one example of each habit. Now we grade
+# A prompt is cheaper than tuning. We gave the *untuned* model the same held-out questions with three system messages, which are instructions at the start of a chat: a short one, the three rules in words, and the rules with one example of each habit. Now we grade
 # leniently. Does the answer occur in the reply? Does the reply decline, in any words? Does a correct call of the calculator occur?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -334,16 +334,16 @@ for ask in asks:
 # For many habits there is no single right answer to write down, but people can say which of two answers is better. **Preference tuning** learns from such pairs: a conversation $x$, a preferred answer $y^+$ and a rejected one $y^-$.
 #
 # *With a reward model.* Suppose that each answer has a reward $r$, and that people prefer $y^+$ with probability $\sigma(r(y^+) - r(y^-))$ (Bradley & Terry 1952). Ouyang et al. (2022) fit $r$ to the comparisons. Then they train the model $\pi$ by
-# reinforcement learning. The goal is a high reward, minus β times the distance from the model before tuning, the **reference model** $\pi_\mathrm{ref}$. This is reinforcement learning from human feedback (RLHF). GPT-4 was also tuned this way (OpenAI 2023). [Lecture 25](25_checked_rewards.ipynb) derives that training, with rewards that a program checks.
+# reinforcement learning. They maximise the reward minus β times the distance from the model before tuning, the **reference model** $\pi_\mathrm{ref}$. This is reinforcement learning from human feedback (RLHF). GPT-4 was also tuned this way (OpenAI 2023). [Lecture 25](25_checked_rewards.ipynb) derives that training, with rewards that a program checks.
 #
-# *Without one.* The best $\pi$ for that goal is known: $\pi(y \mid x) \propto \pi_\mathrm{ref}(y \mid x)\, e^{r(y) / \beta}$. Solve it for the reward, $r(y) = \beta \log \frac{\pi(y \mid x)}{\pi_\mathrm{ref}(y \mid x)} + \text{constant}$, and put this into the probability above. The constant cancels.
+# *Without one.* The best $\pi$ for that goal is known: $\pi(y \mid x) \propto \pi_\mathrm{ref}(y \mid x)\, e^{r(y) / \beta}$. Solve this for the reward, $r(y) = \beta \log \frac{\pi(y \mid x)}{\pi_\mathrm{ref}(y \mid x)} + \text{constant}$, and put this into the probability above. The constant cancels.
 # What is left is the loss of **DPO**, direct preference optimisation (Rafailov et al. 2023), which needs neither a reward model nor sampling:
 #
 # $$L = -\log \sigma\big(\beta \big[\log\frac{\pi(y^+ \mid x)}{\pi_\mathrm{ref}(y^+ \mid x)} - \log\frac{\pi(y^- \mid x)}{\pi_\mathrm{ref}(y^- \mid x)}\big]\big).$$
 #
-# A small β lets $\pi$ move far away. At the start $\pi = \pi_\mathrm{ref}$, so the loss is $\log 2$.
+# A small β lets $\pi$ move far away from $\pi_\mathrm{ref}$. At the start $\pi = \pi_\mathrm{ref}$, so the loss is $\log 2$.
 #
-# **Our habit is to be brief.** SmolLM2 answers everyday questions at length. In each pair $y^-$ is its own answer and $y^+$ is the first sentence of that answer, so the only preference is to stop earlier
+# **Our habit is to be brief.** SmolLM2 answers everyday questions at length. In each pair $y^-$ is its own answer and $y^+$ is the first sentence of that answer. So the pairs express only the preference to stop earlier
 # (`python -m lectures.recipes preference_tuning`).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -372,10 +372,10 @@ widgets.beta_player(preferring)
 #
 # - With β = 0.1, P(end) rises from 0.0004<!--[[habits["untuned"]["stops"][0]:.4f]]--> to 0.81<!--[[habits["0.1"]["stops"][0]:.2f]]-->. With β = 1 the model stays closer to the reference model, and P(end) is 0.28<!--[[habits["1"]["stops"][0]:.2f]]-->.
 # - With β = 0.1 the *preferred* answers became **less** probable. Their mean log-probability falls from −22.1<!--[[habits["untuned"]["chosen"][0]:.1f]]--> to −28.3<!--[[habits["0.1"]["chosen"][0]:.1f]]-->. With β = 1 they became more probable, −20.8<!--[[habits["1"]["chosen"][0]:.1f]]-->.
-# - With both values of β the log-probability of the rejected answers falls much further<!--[[? all(habits["untuned"]["rejected"][0] - habits[b]["rejected"][0] > 15 for b in ("0.1", "1"))]]-->. The loss asks only for the difference.
-# - The baseline is supervised tuning on the preferred answers, without any pair. It reaches P(end) = 0.84<!--[[habits["supervised"]["stops"][0]:.2f]]--> at a drift of 0.02<!--[[habits["supervised"]["drift"][0]:.2f]]--> nats per token from the reference model. DPO with β = 0.1 drifts by 0.58<!--[[habits["0.1"]["drift"][0]:.2f]]-->.
+# - With both values of β the log-probability of the rejected answers falls much further<!--[[? all(habits["untuned"]["rejected"][0] - habits[b]["rejected"][0] > 15 for b in ("0.1", "1"))]]-->. The loss depends only on the difference.
+# - The baseline is supervised tuning on the preferred answers, without any pair. It reaches P(end) = 0.84<!--[[habits["supervised"]["stops"][0]:.2f]]--> at a drift (KL divergence from the reference model) of 0.02<!--[[habits["supervised"]["drift"][0]:.2f]]--> nats per token. DPO with β = 0.1 drifts by 0.58<!--[[habits["0.1"]["drift"][0]:.2f]]-->.
 # - The loss on plain text is at most 2.92<!--[[max(habits["supervised"]["plain"]):.2f]]--> nats per token after supervised tuning, and at least 3.04<!--[[min(habits["0.1"]["plain"]):.2f]]--> after DPO. So in these runs, for a habit whose answer we can write down, tuning on that answer was better. We tried only two learning rates for DPO.
-# - With a learning rate of 0.003 instead of 0.002 P(end) is even higher, 0.98<!--[[habits["faster"]["stops"][0]:.2f]]-->. But read the replies. Of the eight<!--[[words(len(habits["faster"]["answers"]))]]--> in the widget, four<!--[[words(sum(not answer for answer in habits["faster"]["answers"]))]]--> are empty. A measure of a habit is not a measure of the assistant.
+# - With a learning rate of 0.003 instead of 0.002 P(end) is even higher, 0.98<!--[[habits["faster"]["stops"][0]:.2f]]-->. But read the replies. Of the eight<!--[[words(len(habits["faster"]["answers"]))]]--> in the widget, four<!--[[words(sum(not answer for answer in habits["faster"]["answers"]))]]--> are empty. So a measure of one habit does not say how good the assistant is.
 # </details>
 #
 # **DPO taught the habit. So did supervised tuning on the preferred answers, with less drift.**
@@ -386,7 +386,7 @@ widgets.beta_player(preferring)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Tools, and a grammar for calls
 #
-# SmolLM2 cannot add. A calculator can. A **tool call** is text in an agreed form that a program finds, executes and answers. A model that calls tools again and again, and decides from each result what to do next, is called an **agent** (Yao et al. 2023). The loop is shorter than its description:
+# SmolLM2 adds badly, and a calculator adds perfectly. A **tool call** is text in an agreed form that a program finds, executes and answers. A model that calls tools again and again, and decides from each result what to do next, is called an **agent** (Yao et al. 2023). This is the loop for one tool and at most one call:
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 CALL = re.compile(r"<tool>(\d+) \+ (\d+)</tool>")
@@ -411,8 +411,8 @@ def with_calculator(model, ask):
 print(with_calculator(assistant, "What is 358 + 417?"))
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# A call can be wrong in its form or in its content. **Constrained decoding** (Willard & Louf 2023) makes the form certain. A regular expression becomes an automaton. A token is allowed only if the automaton can still reach a match after it:
-# $P'(w \mid \text{text}) \propto P(w \mid \text{text})$ for allowed $w$, and 0 for all others.
+# A call can be wrong in its form or in its content. **Constrained decoding** (Willard & Louf 2023) makes the form certain. A pattern describes the form; ours is a regular expression, a simple kind of grammar. The pattern is translated into an automaton, which reads the text character by character and changes its state with each. A token is allowed only if the automaton can still reach a match after it:
+# $P'(w \mid \text{text})$ is in proportion to $P(w \mid \text{text})$ for allowed $w$, and it is 0 for all others.
 
 # %% slideshow={"slide_type": "fragment"}
 patterns = {
@@ -442,7 +442,7 @@ with show.held_back() as calling:
                 print(f"    {does:20}{told(share)}")
 bound_call = by_tool["untuned, under the pattern"]
 show.predict(
-    "The untuned model gets the rules in its prompt and is constrained to the pattern of a call. Every call is then well-formed. How many are *right*, with both numbers?",
+    "The untuned model gets the rules in its prompt and is constrained to the pattern of a call. Every call is then well-formed. What share of the calls is also *right*, that is, has both numbers of the sum?",
     choices={"nearly none": 0.0, "about half": 0.5, "all": 1.0},
     answer=bound_call["right call"][0],
     why="The pattern settles the form. What is left for the model is to copy two numbers, and it can do that.",
@@ -466,13 +466,13 @@ widgets.pattern_player(walked)
 #
 # - Without a tool, and with the start of the answer given (*964 + 494 =*), none<!--[[? by_tool["no tool"]["right answer"][0] == 0]]--> of the 24 sums is right. The model writes a wrong number straight away, for example 1928<!--[[? by_tool["no tool"]["shown"][0].startswith("1928")]]-->.
 # - With the rules in its prompt and no pattern, the untuned model writes no call<!--[[? by_tool["untuned, freely"]["well-formed"][0] == 0]]-->. Under the pattern all 24 calls are well-formed *and* right<!--[[? by_tool["untuned, under the pattern"]["right call"][0] == 1]]-->.
-# - The tuned model writes all 24 calls right even without the pattern<!--[[? by_tool["tuned, freely"]["right call"][0] == 1]]-->. So on these sums both are at the ceiling. (This is one adapter; in section 2 its five seeds have 85<!--[[100 * min(middle["sums"]["seeds"]):.0f]]--> to 100 %.)
+# - The tuned model writes all 24 calls right even without the pattern<!--[[? by_tool["tuned, freely"]["right call"][0] == 1]]-->. So on these sums both get everything right. (This is one adapter; in section 2 the five seeds get 85<!--[[100 * min(middle["sums"]["seeds"]):.0f]]--> to 100 % right.)
 # - A pattern cannot decide *whether* to call. Under it every reply is a call.
 # - Given the calculator's result, both models copy it into the answer every time<!--[[? by_tool["untuned, freely"]["uses the result"][0] == by_tool["tuned, freely"]["uses the result"][0] == 1]]-->.
-# - Look at the first step in the widget. The pattern forbids nearly everything that the model wanted to write. P′ is P renormalised token by token, not the model's distribution over whole matches.
+# - Look at the first step in the widget. The pattern forbids nearly everything that the model wanted to write. P′ renormalises P token by token. It is not the model's distribution over complete texts that match.
 # </details>
 #
-# **A grammar guarantees the form of a call, never its content.** Here the form was what failed.
+# **A pattern guarantees the form of a call, never its content.** Here it was the form that failed without the pattern.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Let somebody type a text into the field and say where the automaton dies. What goes wrong: "well-formed" is heard as "right". A grammar fixes the form; a date can be well-formed and wrong.*
@@ -494,7 +494,7 @@ widgets.pattern_player(walked)
 #
 # $$\log P'(w) = \log P(w \mid \text{text}) + \gamma\,\big(\log P(w \mid \text{text}, c) - \log P(w \mid \text{text})\big) + \text{constant}.$$
 #
-# γ = 0 ignores the prompt, γ = 1 is the model itself, and a larger γ follows the prompt more.
+# γ = 0 ignores the prompt, γ = 1 is the model with its prompt, and a larger γ follows the prompt more.
 
 # %% slideshow={"slide_type": "fragment"}
 begun = {
@@ -524,12 +524,12 @@ def entropy(pair, gamma):
 widgets.guidance_player(pairs_of, label)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# > **Ask yourself.** Raise γ to 5 for each prompt. Where does the text still make sense, and where does a word win only because the prompt raised its probability, though it is still unlikely?
+# > **Ask yourself.** Raise γ to 5 for each prompt. Where does the most probable word still make sense? Where does a word win only because the prompt raised its probability, although it is unlikely with the prompt as well?
 #
 # <details><summary><b>What to notice</b></summary>
 #
 # - A large γ prefers words that the prompt makes more probable, even if they stay improbable. It need not make the model more certain. The entropy of the next word does not fall for every prompt from γ = 1 to 1.5<!--[[? not all(entropy(pair, 1.5) < entropy(pair, 1.0) for pair in pairs_of.values())]]-->.
-# - Each token costs two forward passes. Our pass without the prompt has a neutral system message instead; any text can take its place.
+# - Each token costs two forward passes. In our pass without the prompt, a neutral system message takes the place of the prompt; you could choose any other text.
 # </details>
 #
 # **Guidance makes the prompt count more. It adds no knowledge.**
@@ -592,8 +592,8 @@ widgets.library_workbench(library, examples)
 # <details><summary><b>What to notice</b></summary>
 #
 # - BM25 has the right entry among its first three for all<!--[[? found_at["the glossary's words"]["BM25"]["3"][0] == 1]]--> 40<!--[[len(glossary_questions.questions())]]--> questions. The answers are right in 20<!--[[pc(retrieval["three from BM25"])]]--> % with these three entries, and in 35<!--[[pc(retrieval["the right one"])]]--> % with only the right entry. So for these questions reading fails, not retrieval.
-# - Without a passage, and with three random entries, no answer<!--[[? retrieval["nothing"][0] == retrieval["three random"][0] == 0]]--> is right. Text on the same subject is not enough; the right entry must be there.
-# - For questions in other words than the glossary's, BM25 finds the entry among its first three in 12<!--[[pc(found_at["other words"]["BM25"]["3"])]]--> % of 16 cases, and sentence vectors find it equally often<!--[[? found_at["other words"]["BM25"]["3"] == found_at["other words"]["sentence vectors"]["3"]]]-->. Sixteen questions are too few to tell the two apart.
+# - Without a passage, and with three random entries, no answer<!--[[? retrieval["nothing"][0] == retrieval["three random"][0] == 0]]--> is right. So more text on the course's subject is not enough in itself.
+# - For questions that use other words than the glossary, BM25 finds the entry among its first three in 12<!--[[pc(found_at["other words"]["BM25"]["3"])]]--> % of 16 cases, and a retriever that compares sentence vectors finds it equally often<!--[[? found_at["other words"]["BM25"]["3"] == found_at["other words"]["sentence vectors"]["3"]]]-->. Sixteen questions are too few to tell the two apart.
 # - The 40<!--[[len(glossary_questions.questions())]]--> questions were written with the glossary in view. Yours may look more like those in other words.
 # </details>
 #
@@ -605,22 +605,22 @@ widgets.library_workbench(library, examples)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. Long context and external memory
 #
-# Everything above ends up in the **context window**, the tokens that the model can attend to. The cost of attention grows with the square of its length ([lecture 18](18_cheaper_attention.ipynb)), and the cache grows with its length. Two ideas go beyond the window.
+# Prompts, results of tools and passages must all fit into the **context window**, the tokens that the model can attend to. The cost of attention grows with the square of the window's length ([lecture 18](18_cheaper_attention.ipynb)), and the cache grows in proportion to it. Two ideas go beyond the window.
 #
-# **Segments with a cache** (Transformer-XL, Dai et al. 2019). The text is read in segments. Each layer also attends to the states of the previous segment, without a gradient. So with every layer information can travel one segment further.
+# **Segments with a cache** (Transformer-XL, Dai et al. 2019). The text is read in segments. Each layer also attends to the states of the previous segment, without a gradient. So with every additional layer, information can come from one segment further back.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 widgets.reach_player()
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **External memory** is a table that a layer can look things up in. It must be large, but you cannot compare a query with a million keys at every token. **Product keys** (Lample et al. 2019) split the query into two halves. With $n$ half keys for each half there are $n^2$ pairs, and each pair is the key of one entry. A pair's score is the sum of its halves' scores, so the $k$ best
+# **External memory** is a table that a layer can look things up in. It should be large, but comparing a query with a million keys at every token is too expensive. **Product keys** (Lample et al. 2019) split the query into two halves. With $n$ half keys for each half there are $n^2$ pairs, and each pair is the key of one entry. A pair's score is the sum of its halves' scores, so the $k$ best
 # pairs contain only halves that are among the $k$ best on their side. Finding them takes $2n + k^2$ comparisons instead of $n^2$. Product keys are a row in the table of [lecture 19](19_do_modifications_transfer.ipynb).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 widgets.product_key_player()
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Does the model use what is in its window?** We hide one sentence in verses, *The number of the lighthouse is 4821.*, and ask for the number at the end (`python -m lectures.recipes still_missing`).
+# **Does the model use what is in its window?** Among verses from plays we hide one sentence, *The number of the lighthouse is 4821.*, and ask for the number at the end (`python -m lectures.recipes still_missing`).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 limits = stored("still_missing")
@@ -645,7 +645,7 @@ show.predict(
 # - We measured texts of up to 500 of the 8,192<!--[[model.config.max_length:,]]--> tokens that fit, with one sentence form and one model. How much fits into a window and how much of it is used are two questions.
 # </details>
 #
-# **What a model can read is not what it uses. Test a window with sentences that resemble each other.**
+# **A model need not use everything that it can read. Test a window with sentences that resemble each other.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. In the first widget set one layer, then six, and let the room count how far the prediction sees. What goes wrong: the length of a window is taken for the length that is used.*
@@ -660,7 +660,7 @@ show.predict(
 negation, alike = limits["negation"], limits["paraphrase"]
 best = max(share[0] for share in alike["right"].values())
 show.predict(
-    f"We ask for the capitals of {negation['countries']} countries, in four wordings. With the best wording {100 * best:.0f} % of the answers are right. How many capitals are right with *all four*?",
+    f"We ask for the capitals of {negation['countries']} countries, in four wordings. With the best wording {100 * best:.0f} % of the answers are right. What percentage of the capitals is right with *all four*?",
     choices={"about 10 %": 0.1, "about 35 %": 0.35, "nearly as many": best},
     answer=alike["all"][0],
     why="A model that gives a fact in one wording need not give it in another. So “does the model know it?” has no single answer.",
@@ -670,13 +670,13 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - *Letters*: how often does a given letter occur in a word? The model is right in 33<!--[[pc(limits["letters"]["right"])]]--> %, exactly like a constant answer, because its answer *is* constant: “1” for all 42<!--[[limits["letters"]["words"]]]--> words<!--[[? limits["letters"]["chosen"][0] == limits["letters"]["words"]]]-->.
-# - *Negation*: the model answers No to everything, so no pair gets opposite answers<!--[[? negation["opposite"][0] == 0 and set(negation["yes"].values()) == {0.0}]]-->. “Yes” is more probable after a true statement than after a false one in 54<!--[[pc(negation["right"]["true above false"])]]--> % of the countries. With so few countries we cannot tell this from a coin<!--[[? negation["right"]["true above false"][1] < 0.5]]-->.
-# - “Yes” is more probable after the true statement than after its *negation* in only 17<!--[[pc(negation["right"]["true above its negation"])]]--> %. So in this test the sentence with *not* usually makes *yes* more probable.
-# - *Paraphrase*: between 12<!--[[100 * min(share[0] for share in alike["right"].values()):.0f]]--> % and 62<!--[[100 * max(share[0] for share in alike["right"].values()):.0f]]--> % of the capitals are right, depending on the wording. Only 8<!--[[pc(alike["all"])]]--> % are right in all four wordings. This share cannot exceed that of the oddest wording (“I am going to the capital of …”). A benchmark with one wording measures the wording as well.
+# - *Letters*: how often does a given letter occur in a word? The model is right in 33<!--[[pc(limits["letters"]["right"])]]--> % of cases, exactly like a constant answer, because its answer *is* constant: “1” for all 42<!--[[limits["letters"]["words"]]]--> words<!--[[? limits["letters"]["chosen"][0] == limits["letters"]["words"]]]-->.
+# - *Negation*: is a statement about a capital true, and is its negation? The model answers No to everything, so a statement and its negation never get opposite answers<!--[[? negation["opposite"][0] == 0 and set(negation["yes"].values()) == {0.0}]]-->. “Yes” is more probable after a true statement than after a false one in 54<!--[[pc(negation["right"]["true above false"])]]--> % of the countries. With so few countries we cannot tell this from a coin<!--[[? negation["right"]["true above false"][1] < 0.5]]-->.
+# - “Yes” is more probable after the true statement than after its *negation* in only 17<!--[[pc(negation["right"]["true above its negation"])]]--> % of the countries. So in this test the sentence with *not* usually makes *yes* more probable.
+# - *Paraphrase*: between 12<!--[[100 * min(share[0] for share in alike["right"].values()):.0f]]--> % and 62<!--[[100 * max(share[0] for share in alike["right"].values()):.0f]]--> % of the capitals are right, depending on the wording. Only 8<!--[[pc(alike["all"])]]--> % are right in all four wordings. This share cannot exceed that of any single wording, and one of them is odd (“I am going to the capital of …”). A benchmark with one wording measures the wording as well.
 # - In section 8 the model copied a number of four digits perfectly, until there were others like it. So test a limit before you assume it.
 #
-# *Leaderboards*, such as that of GLUE (Wang et al. 2019a), rank models by a mean over fixed tests. Within about a year models passed the score of non-expert people on GLUE, so SuperGLUE followed with harder tests (Wang et al. 2019b). Ask a leaderboard every question of the checklist below.
+# *Leaderboards*, such as that of GLUE (Wang et al. 2019a), rank models by a mean over fixed tests. Within about a year models passed the score of non-expert people on GLUE, so SuperGLUE followed with harder tests (Wang et al. 2019b). Put the questions of the checklist below to every leaderboard.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -686,8 +686,8 @@ show.predict(
 # |---|---|
 # | What would a constant answer get? | letters: a third |
 # | Does the answer change when only the words do? | paraphrase |
-# | Does the answer change when the truth does? | negation |
-# | Could it be known by heart? | invented passages, new numbers |
+# | Does the answer change when the right answer does? | negation |
+# | Could the model know the answer by heart? | invented passages, new numbers |
 # | Which step failed: finding, reading, computing or writing? | retrieval and tools |
 # | How many questions, seeds and prompts? | an interval, not an anecdote |
 
@@ -697,7 +697,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 10. Models of the brain, and open questions
 #
-# People read a text in a scanner, a model reads the same text, and a linear map from the model's states predicts the recordings. The measure is the correlation of this prediction with the recordings. Several studies report a higher correlation for better language models (for example Schrimpf et al. 2021). What does such a
+# People read a text in a brain scanner, a model reads the same text, and a linear map from the model's states predicts the recordings. The measure is the correlation of this prediction with the recordings. Several studies report a higher correlation for better language models (for example Schrimpf et al. 2021). What does such a
 # correlation show? We make a recording ourselves: the lengths of the words (here of the tokens), smoothed over time, plus noise. It contains *nothing* about meaning.
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
@@ -759,10 +759,10 @@ show.predict(
 #
 # | open problem | what we saw | where |
 # |---|---|---|
-# | long sequences | cheaper patterns lose something; what is in the window is not always used | [18](18_cheaper_attention.ipynb), section 8 |
+# | long sequences | cheaper attention patterns lose something; the model does not always use what is in its window | [18](18_cheaper_attention.ipynb), section 8 |
 # | external memory | for questions in the glossary's words, reading failed; for questions in different words, retrieval failed as well; product keys make large tables cheap | sections 7, 8 |
 # | control | form can be guaranteed, content cannot; test a habit where it does not belong | sections 2 to 6 |
-# | agreement with brain models | correlation is cheap; a test must be able to fail | this section |
+# | agreement with brain models | a high correlation is easy to get; a test must be able to fail | this section |
 # | added by us: knowing what it knows | refusals of answerable questions, answers that ignore *not* | sections 2, 9 |
 #
 # **Where to go from here.** Change one thing and measure it. `python -m lectures.recipes` lists every experiment of this course; most run in minutes. Good first projects: a habit of your own, or refusals that
@@ -789,18 +789,18 @@ show.predict(
 # lecture whose result surprised them most.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## What made an assistant of it?
+# ## What turned the model into an assistant?
 #
 # | means | what it did here | compared with | section |
 # |---|---|---|---|
 # | chat template | with it the model answers | without it the text ends | 1 |
 # | tuning two layers in the middle | short answers, 73<!--[[pc(middle["answered"]["share"])]]--> % right; refused 18<!--[[pc(middle["refused"]["share"])]]--> % of the answerable questions | the last two layers: refused 84<!--[[pc(last_two["refused"]["share"])]]--> %; a prompt with examples: 80<!--[[pc(shot["answered: declines"])]]--> % | 2, 3 |
 # | DPO | taught the model to stop | supervised tuning, with less drift | 4 |
-# | a grammar for calls | all 24 calls right, untuned<!--[[? by_tool["untuned, under the pattern"]["right call"][0] == 1]]--> | tuned, without a grammar: all right<!--[[? by_tool["tuned, freely"]["right call"][0] == 1]]--> | 5 |
+# | a pattern for calls | all 24 calls right, untuned<!--[[? by_tool["untuned, under the pattern"]["right call"][0] == 1]]--> | tuned, without a pattern: all right<!--[[? by_tool["tuned, freely"]["right call"][0] == 1]]--> | 5 |
 # | retrieval, three entries | 20<!--[[pc(retrieval["three from BM25"])]]--> % of the answers right | nothing or random entries: none<!--[[? retrieval["nothing"][0] == retrieval["three random"][0] == 0]]-->; the right entry alone: 35<!--[[pc(retrieval["the right one"])]]--> % | 7 |
 # | a long window | always finds one odd sentence | one of five alike: 62<!--[[pc(crowded["beginning"])]]--> %, if it comes first | 8 |
 #
-# **Form was easy to add, by template, grammar or tuning. When to use it was learned in two layers in the middle, not in the last two, and mostly for questions like those of the training. This small model still does not know which passage to believe, or which number is meant.** For each habit, measure what it cost, where it does not belong, and whether a simpler method does as well.
+# **The form of an answer was easy to add, by template, pattern or tuning. Two layers in the middle mostly learned when to use which form, for questions like those of the training; the last two layers did not. This small model still often fails to use the right one of several passages, or of several similar sentences.** For each habit, measure what it cost, where it does not belong, and whether a simpler method does as well.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *3 minutes. Cover the third column and ask which comparison each row needs. What goes wrong: "now it knows when to decline". It does so for questions like those it was trained on.*
@@ -808,7 +808,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you
 #
-# Teach a habit of your own with a few conversations, and say beforehand which questions should *not* get it. The cell tunes the last two layers for 24 steps. Ask a question of each kind, with words that the training does not have.
+# Teach a habit of your own with a few conversations, and say beforehand which questions should *not* trigger it. The cell tunes the last two layers for 24 steps. Ask a question of each kind, with words that the training does not have.
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
@@ -872,7 +872,7 @@ for ask in ("Where is Berlin?", "Who wrote Hamlet?"):  # with the habit, and wit
 # <details><summary>Answer</summary>The content: wrong numbers, or a call where none was needed.</details>
 #
 # 5. Three passages from BM25 help, but three random ones do not. Which other explanation does that exclude?
-# <details><summary>Answer</summary>It excludes that any text about the subject, or a longer prompt, would do.</details>
+# <details><summary>Answer</summary>It excludes the explanation that any text about the subject, or just a longer prompt, would help as much.</details>
 #
 # 6. Random vectors predict a recording nearly as well as a language model's states. What does the model's correlation then show?
 # <details><summary>Answer</summary>It shows that the recording depends on which words were read, which nobody doubted.</details>

@@ -100,8 +100,8 @@ WRITTEN = {
     "answered": "answers what the passage holds",
     "refused": "declines although the passage holds it",
     "missing": "declines what the passage lacks",
-    "elsewhere": "declines if the passage is about another thing",
-    "sums": "calls the calculator rightly",
+    "elsewhere": "declines if the passage is about a different thing",
+    "sums": "calls the calculator correctly",
 }
 
 
@@ -136,7 +136,7 @@ def transcript_browser(facts: Mapping[str, Any]) -> Live:
     def draw(which: int, model: str) -> str:
         row = rows[which]
         told = row[model] or "(nothing)"
-        right = "letter by letter what we want" if told == row["wanted"] else f"wanted: {row['wanted']}"
+        right = "exactly what we want" if told == row["wanted"] else f"wanted: {row['wanted']}"
         return (
             _bubble("user", row["ask"], GREY)
             + _bubble(f"assistant, {model}", told, ORANGE if model.startswith("tuned") else BLUE)

@@ -508,10 +508,10 @@ class Living {
     const { tokens, adds, networks, heads } = this.sheet, [l, k] = name.split('.').map(Number), last = shown(tokens.at(-1));
     const of = size => `${size.toFixed(2)} of the length of the vector at “${last}”`;
     const [first, second] = this.whole.map(([, word]) => `“${shown(word)}”`), share = this.view.value === 'direct' && k !== undefined ? this.sheet.direct[l][k] : null;
-    if (share !== null) return `${k === heads ? `Network ${l}` : `Head ${name}`} writes ${signed(share)} to the logit of ${first} less that of ${second}.`;
+    if (share !== null) return `${k === heads ? `Network ${l}` : `Head ${name}`} writes ${signed(share)} to the logit of ${first} minus that of ${second}.`;
     const p = this.tried.get(name), alone = p === undefined || this.isOff(name) ? '' : ` Alone off: ${shown(this.whole[0][1])} ${per(p)} instead of ${per(this.whole[0][2])}.`;
     if (k === undefined && this.view.value === 'lens') return `After layer ${l} the last token would say “${shown(this.lens.last[l + 1][0])}”, ${per(this.lens.last[l + 1][1])}; “${shown(this.whole[0][1])}” has ${per(this.lens.last[l + 1][2])}.`;
-    if (k === undefined && this.view.value === 'direct') return `Layer ${l} writes ${signed(this.sheet.direct[l].reduce((a, b) => a + b))} to the logit of ${first} less that of ${second}.`;
+    if (k === undefined && this.view.value === 'direct') return `Layer ${l} writes ${signed(this.sheet.direct[l].reduce((a, b) => a + b))} to the logit of ${first} minus that of ${second}.`;
     if (k === undefined) return `Layer ${l}: ${heads} heads, then a network, which adds ${of(networks[l].at(-1))}.${alone}`;
     if (k === heads) return `Network ${l} adds ${of(networks[l].at(-1))}.${alone}`;
     const weights = this.weights(name, tokens.length - 1), best = range(weights.length).sort((a, b) => weights[b] - weights[a]).slice(0, 2).filter(j => weights[j] >= SEEN);

@@ -69,7 +69,10 @@ def skew_svg(cells: np.ndarray, caption: str, step: int) -> str:
         for i in range(len(cells)):
             canvas.text(62, canvas.top + 26 + SIDE * (i + 0.5) + 5, f"q{i + 1}", 15, "end")
     canvas.notes(
-        ["A cell holds the score of a query with E for that distance; × is a distance before the text begins."]
+        [
+            "A number is the distance that a cell scores.",
+            "× marks a score that is not used: no token is so far back, or its key is in the future.",
+        ]
     )
     rows = "; ".join(" ".join("×" if d == -2 else "zero" if d < 0 else str(d) for d in row) for row in cells)
     return canvas.svg(f"Step {step}: {caption}. Distances by rows: {rows}.", width=760)

@@ -118,7 +118,7 @@ def share_player(inside: Inside, cases: Sequence[tuple[str, str, str]]) -> Live:
         )
         told = ", ".join(f"layer {i} {rows[k]} {value:+z.2f}" for value, i, k in largest[:5])
         heads, networks = sum(map(sum, matrix[:-1])), sum(matrix[-1])
-        rival = f" less that of {against!r}" if against else ""
+        rival = f" minus that of {against!r}" if against else ""
         picture = grid_svg(
             matrix, rows, [str(i) for i in range(inside.layers)], reach=2.0, cell=(28, 27), chosen=(row, layer),
             title=f"what adds to the logit of {word.strip()!r}{rival}", x_title="layer", every=2,

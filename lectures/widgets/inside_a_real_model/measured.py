@@ -67,7 +67,7 @@ def _told(facts: Mapping[str, Any], one: Mapping[str, Any]) -> str:
     looks_at = ", ".join(f"{name} {mean:z.2f}" for name, (mean, _) in one["looks"].items())
     says = f"head {one['head']} looks at: {looks_at}. "
     if not one["candidate"]:
-        return says + "No weight is enough for a candidate: unknown."
+        return says + "It looks at none of the five places strongly enough to be a candidate: unknown."
     test, of = one["test"], facts["tests"][one["candidate"]]
     if test["difference"] is None:
         return says + f"Candidate: {one['candidate']}; no later head reads what it could write: unknown."

@@ -103,7 +103,7 @@ def architectures_playground(transformers: Sequence[Point], lstms: Sequence[Poin
             plot.marks([x for x, _ in of], [p.loss for _, p in of], keys[name], 6)
         first, last = ([of[at][1].loss for of in lines.values()] for at in (0, -1))
         words = (
-            f"{told}: LSTM less Transformer {first[1] - first[0]:+.2f} nats at the left end, {last[1] - last[0]:+.2f} at the right"
+            f"{told}: LSTM minus Transformer {first[1] - first[0]:+.2f} nats at the left end, {last[1] - last[0]:+.2f} at the right"
         ).replace("-", "−")
         return canvas.svg(f"Loss against {title}. {words}.") + said(words)
 

@@ -24,7 +24,7 @@ def race_playground(ladder: Sequence[Point]) -> Live:
         cross = crossing(*racers.values())
         words = f"{count(small)} against {count(large)} parameters: "
         if np.isnan(cross):
-            words += "the large one is not overtaking where both were trained"
+            words += "the large one does not overtake where both were trained"
         else:
             loss = float(at_compute(every[large], cross))
             words += f"the large one overtakes at {written(cross)} operations, at a loss of {loss:.2f}"

@@ -31,7 +31,7 @@ def test_a_transcript_is_compared_with_what_we_want() -> None:
     play = widgets.transcript_browser(facts)
     row = next(i for i, each in enumerate(facts["transcripts"]) if each["tuned, last 2"] == each["wanted"])
     play.controls["which"].value, play.controls["model"].value = row, "tuned, last 2"
-    assert "letter by letter what we want" in shown(play)
+    assert "exactly what we want" in shown(play)
 
 
 def test_beta_moves_the_mark() -> None:

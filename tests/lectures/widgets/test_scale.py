@@ -137,7 +137,7 @@ def test_a_curve_inside_a_cosine_has_a_flat_tip_or_not(ladder: list) -> None:
 def test_two_architectures(ladder: list) -> None:
     lstms = [p._replace(runs=(p.loss + 0.1,)) for p in ladder if p.width % 2]
     widget = widgets.architectures_playground(ladder, lstms)
-    assert "LSTM less Transformer +0.10 nats at the left end, +0.10 at the right" in widget.picture.value
+    assert "LSTM minus Transformer +0.10 nats at the left end, +0.10 at the right" in widget.picture.value
     widget.controls["against"].value = "parameters"
     assert "characters:" in widget.picture.value
 
