@@ -455,9 +455,7 @@ rates = {f"learning rate {rate:g}": by_rate[rate] for rate in sorted(by_rate) if
 by_control = dict(sorted(by_control.items(), key=lambda item: fmean(item[1])))
 known = {f"vanilla (learning rate {RATE:g})": by_rate[RATE], **rates, **by_control}
 known["another text's source"] = [another]
-HTML(
-    widgets.checks_svg(known, floor, "our vanilla, other learning rates, and harmful changes")
-)
+HTML(widgets.checks_svg(known, floor, "our vanilla, other learning rates, and harmful changes"))
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
