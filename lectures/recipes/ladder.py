@@ -41,6 +41,8 @@ LONGER, UP_TO = 4096, 32
 """Models up to this width are also trained for so long: at equal operations the best of them is at the longest otherwise."""
 HELD_OUT = ((128, 5), 2048)
 RATES = (2.5e-3, 5e-3, 1e-2, 2e-2, 4e-2, 8e-2, 0.16)
+LOWER = (6.25e-4, 1.25e-3)
+"""For longer training of the largest models."""
 TUNED_AT = 256
 WARM_UP, LONG_WARM_UP = 0.1, 300
 """A share of the steps; and steps, whatever the length."""
@@ -185,8 +187,9 @@ def report(run: Run, runs: list[dict[str, Any]], rates: dict[str, dict[tuple[int
 
 def tuned(run: Run, rung: tuple[int, int], steps: int) -> dict[str, Any]:
     """The rate is tuned as those of the ladder are, then again at full length: between two worse ones, if there are."""
-    rates = run.size(RATES, RATES[:3])
-    short = {rate: train(run, "Transformer", rung, run.size(TUNED_AT, 8), rate, 0)["curve"][-1] for rate in rates}
+    rates = run.size((*LOWER, *RATES), RATES[:3])
+    begin = [rate for rate in rates if rate in RATES]
+    short = {rate: train(run, "Transformer", rung, run.size(TUNED_AT, 8), rate, 0)["curve"][-1] for rate in begin}
     full: dict[float, float] = {}
     tried = sorted(short, key=lambda rate: short[rate])[: run.size(3, 1)]
     while tried:

@@ -77,6 +77,7 @@ class Living {
       onpointerover: ({ target }) => this.rest(target.dataset.part || null), onpointerleave: () => this.rest(null) });
     this.names = make('p', { class: 'names', 'aria-hidden': 'true' }, make('span', {}, 'heads 0 to ', `${sheet.heads - 1}`), make('span', {}, 'network'));
     this.svg = draw('svg', { 'aria-hidden': 'true' });
+    this.loom = make('div', { class: 'loom', role: 'group', 'aria-label': 'The picture; the table below says the same' }, this.svg);
     this.svg.addEventListener('click', ({ target }) => { if (target.dataset.token) this.keep(Number(target.dataset.token)); if (target.dataset.part) (this.narrow() ? this.reach(target.dataset.part) : this.press(target.dataset.part)); });
     this.svg.addEventListener('pointermove', ({ target }) => this.rest(target.dataset.part || null));
     this.svg.addEventListener('pointerleave', () => this.rest(null));
@@ -117,13 +118,13 @@ class Living {
       this.windowed ? make('p', {}, 'A token that the last one does not see is struck through, and lines that no token reads through the window are not drawn.') : '',
       this.steers ? make('p', {}, 'The direction is added to the vector of the last token after one layer, as often as the strength says. The knob on the last thread can be dragged.') : '',
       alone ? make('p', {}, 'One change at a time is made on this page; in the notebook several, and you type your own sentence.') : '', this.table);
-    host.replaceChildren(bar, make('div', { class: 'cloth' }, make('div', {}, this.names, this.board), this.svg), this.tokens, this.strip, this.says,
+    host.replaceChildren(bar, make('div', { class: 'cloth' }, make('div', {}, this.names, this.board), this.loom), this.tokens, this.strip, this.says,
       make('p', { class: 'reads' }, this.reads, ' ', this.leads), this.legend, this.twin);
     host.addEventListener('keydown', event => this.key(event));
     this.board.addEventListener('keyup', event => { if (event.key === ' ') event.preventDefault(); }); // else it presses the button
     this.board.dataset.at = at;
     this.show(sheet, next, at || `${Math.floor(0.6 * sheet.layers)}`);
-    new ResizeObserver(() => { if (this.wide !== this.svg.clientWidth || this.high !== this.rowHeight()) this.lay(); }).observe(host);
+    new ResizeObserver(() => { if (this.room !== this.loom.clientWidth || this.high !== this.rowHeight()) this.lay(); }).observe(host);
   }
 
   narrow() { return getComputedStyle(this.strip).display !== 'none'; }
@@ -187,14 +188,17 @@ class Living {
   // Where everything is. Rows are as high as those of the board, so that a layer's threads are beside its buttons.
   lay() {
     const { svg, sheet: { tokens, layers, heads, lines, networks } } = this, n = tokens.length, last = n - 1;
-    const em = this.em = parseFloat(getComputedStyle(this.host).fontSize), dy = this.dy = this.high = this.rowHeight(), wide = this.wide = svg.clientWidth;
-    if (!wide || !dy) return;
-    const fan = this.fanWide = Math.min(17 * em, Math.max(9.8 * em, 0.34 * wide)), left = 1.6 * em, right = wide - fan;
+    const em = this.em = parseFloat(getComputedStyle(this.host).fontSize), dy = this.dy = this.high = this.rowHeight(), room = this.room = this.loom.clientWidth, left = 1.6 * em;
+    if (!room || !dy) return;
+    const small = this.narrow(), fan = this.fanWide = Math.min(17 * em, Math.max((small ? 12.6 : 9.8) * em, 0.34 * room));
+    const wide = this.wide = small ? Math.max(room, fan + left + 1.5 * em * (n - 1)) : room, right = wide - fan; // then it is scrolled, from its end
     const apart = (right - left) / Math.max(1, tokens.length - 1), steep = apart < 1.3 * em;
     const longest = Math.max(...tokens.map(token => shown(token).length)), turned = longest * 0.55 * em > apart;
     const top = this.top = 1.4 * em, foot = this.foot = top + layers * dy, below = turned ? 0.55 * em * Math.min(12, longest) * (steep ? 0.95 : 0.75) + 1.6 * em : 2.3 * em;
     const X = this.X = i => left + (right - left) * i / Math.max(1, last), Y = this.Y = l => foot - dy * l;
     svg.setAttribute('height', foot + below);
+    svg.style.width = wide > room ? `${wide}px` : '';
+    this.loom.tabIndex = wide > room ? 0 : -1;
     svg.setAttribute('viewBox', `0 0 ${wide} ${foot + below}`);
     this.names.style.height = `${top}px`;
     this.rows = new Map();
@@ -222,6 +226,7 @@ class Living {
     this.fan = draw('g', { class: 'fan' });
     this.ribbons = new Map();
     svg.replaceChildren(cloth, warp, knots, this.over, this.pulse, hits, this.fan, this.knob);
+    this.loom.scrollLeft = wide;
     this.mark();
     this.look();
     this.pour(this.next);
@@ -234,7 +239,7 @@ class Living {
     const { em, X, top } = this, now = new Map(next.map(([id, , p]) => [id, p])), words = new Map([...this.whole, ...next].map(([id, word]) => [id, word]));
     const kept = this.sheet.follow.length ? this.sheet.follow : this.whole.slice(0, 3).map(([id]) => id), ids = [...new Set([...kept, ...now.keys()])].sort((a, b) => (now.get(b) || 0) - (now.get(a) || 0));
     const chosen = [...ids.filter(id => kept.includes(id)), ...ids.filter(id => !kept.includes(id))].slice(0, SLOTS).sort((a, b) => (now.get(b) || 0) - (now.get(a) || 0));
-    const x = X(this.sheet.tokens.length - 1), to = this.wide - this.fanWide + Math.min(6.2 * em, 0.35 * this.fanWide), start = 1.9 * em, whole = 10 * em, least = 2.15 * em;
+    const x = X(this.sheet.tokens.length - 1), to = this.wide - this.fanWide + Math.min(6.2 * em, (this.narrow() ? 0.25 : 0.35) * this.fanWide), start = 1.9 * em, whole = 10 * em, least = 2.15 * em;
     const changed = this.changed() || Boolean(this.waving);
     let y = 0.1 * em, used = 0;
     for (const [id, group] of this.ribbons) if (!chosen.includes(id)) { group.remove(); this.ribbons.delete(id); }

@@ -216,9 +216,8 @@ MINE = {"power_law": power_law, "robust_error": robust_error, "floor_law": floor
 picture = "Come back here when questions 1a to 1d pass."
 if all(passes(f"scale_and_insight.{name}", function) for name, function in MINE.items()):
     text = 2_097_152
-    runs = [run for run in stored("ladder")["runs"] if text == run["D"]]
-    small = [run for run in runs if run["variant"] == "ladder"]
-    large = [run["loss"] for run in runs if run["variant"] == "held_out"]
+    small = [run for run in stored("ladder")["runs"] if text == run["D"] and run["variant"] == "ladder"]
+    large = [run["loss"] for run in stored("held_out")["widths"]["128"]["runs"]]
     N = torch.tensor([float(run["N"]) for run in small])
     losses = torch.tensor([run["loss"] for run in small])
     at, measured = 991_616, sum(large) / len(large)
