@@ -769,7 +769,7 @@ show.predict(
 # depend on the passage, for which [`project_assistant.ipynb`](../exercises/project_assistant/project_assistant.ipynb) is a starting point; a retriever that mixes words and vectors; a test from section 9 with a larger model.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Part one of the course as one map.** Part two, on how a model of today is made, follows in the last row.
+# **Part one of the course as one map.** The last row is part two, on how a model of today is made.
 #
 # | question | lectures |
 # |---|---|
