@@ -126,6 +126,7 @@ losing = {
 # - Over 15<!--[[len(budgets)]]--> budgets, always taking the largest affordable model costs 0.37<!--[[losing["the largest model"]:.2f]]--> nats on average, compared with the best choice. Always taking the smallest costs 0.19<!--[[losing["the smallest model"]:.2f]]-->.
 # - From the smallest budget to the largest, the best size grows from 1,760<!--[[lowest[budgets[0]].N:,]]--> to 200,064<!--[[lowest[budgets[-1]].N:,]]--> parameters.
 # - The best amount of text grows as well, from 65,536<!--[[lowest[budgets[0]].D:,]]--> to 2,097,152<!--[[lowest[budgets[-1]].D:,]]--> characters.
+# - Neither grows at every step, because the ladder has only some sizes and lengths, and only its small models read the longest text<!--[[? any(lowest[b].N < lowest[a].N for a, b in itertools.pairwise(budgets)) and any(lowest[b].D < lowest[a].D for a, b in itertools.pairwise(budgets))]]-->.
 # </details>
 #
 # **On our ladder a larger budget calls for both a larger model and more text.**
@@ -214,8 +215,8 @@ errors = {
 # **On our ladder a straight line is a first approximation, and the constants depend on what you fit.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *8 minutes. Untick the logarithmic axes: the same points look as if they had converged. Then set 100 times beyond the largest, and let the room choose a form. What goes wrong: students read a straight line as a law of nature. Every smooth curve is
-# nearly straight over one decade.*
+# *8 minutes. Untick the logarithmic axes: the same points look as if they had converged. Then set 100 times beyond the largest, and let the room choose a form. What goes wrong: students read a straight line as a law of nature. Any smooth curve
+# looks straight if you see only a short piece of it.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. Fitted on small models, tested on a larger one
@@ -300,7 +301,7 @@ promised = seen_loss - told["Hoffmann", chosen[-1]][1]  # by the larger model, o
 # **A test of a law is also a test of a training. Against a badly tuned model, the forecast without a law was best<!--[[? min(off_untuned, key=off_untuned.get) == "no law"]]-->. Against the same model with a better learning rate, it was not<!--[[? min(off, key=off.get) == "Kaplan"]]-->. Compare a law with a forecast that needs no law, and tune both models.**
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# OpenAI (2023) reports such a prediction for GPT-4: the loss on OpenAI's internal code, predicted from models with at most a ten-thousandth of the compute. The report shows one curve, and this curve predicted well. For every such curve, ask what a forecast without a law would have said.
+# OpenAI (2023) reports such a prediction for GPT-4: the loss on OpenAI's internal code, predicted from models with at most a ten-thousandth of the compute. The report shows one such curve for the loss, and this curve predicted well. For every such curve, ask what a forecast without a law would have said.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Ask for the prediction as a number before you reveal it. Move the fit down to the fewest sizes and watch the interval. What goes wrong: the interval is taken for a guarantee.*
@@ -398,7 +399,7 @@ ratio = whole["Hoffmann"].interval(lambda law: tokens_per_parameter(law, held_ou
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *11 minutes. Let the room compute 93 with their phones: a = 0.28/0.62, G = (0.34 · 406.4 / (0.28 · 410.7)) to the power 1/0.62. In the race, look for a pair that never crosses. What goes wrong: "the optimal model is the best model". It is the best for a training
-# budget; a model that will be used for years should be smaller and read more.*
+# budget. If a model will answer very many requests, a smaller one that reads more is cheaper in all (Sardana et al. 2024).*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Why 0.73 and 0.50?
@@ -526,7 +527,7 @@ fall = {n: scale.steepness(of.own) for n, of in tips.items()}
 # - Do small models saturate at all? From the two shortest runs to the two longest, the steepness of the smallest model falls from 0.05<!--[[next(iter(fall.values()))[0]:.2f]]--> to 0.02<!--[[next(iter(fall.values()))[-1]:.2f]]-->. For the largest it only falls from 0.14<!--[[fall[largest[-1].N][0]:.2f]]--> to 0.12<!--[[fall[largest[-1].N][-1]:.2f]]-->.
 # </details>
 #
-# **A flat tip does not show that a model is saturated. Small models do saturate, but you see that in the ends of many runs, not in the tip of one.**
+# **A flat tip does not show that a model is saturated. On our ladder the smallest models gain little from longer training, but you see that in the ends of many runs, not in the tip of one.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *6 minutes. Show the loss first and let the room say where the model is saturated. Then show the steepness. What goes wrong: they conclude that small models never saturate; compare the smallest with the largest.*
@@ -602,7 +603,7 @@ crossed = {width: overtaken(width) for width in sorted({p.width for p in lstms})
 # - Equally many parameters do not mean equal time, because an LSTM computes the positions of a passage one after another.
 # </details>
 #
-# **With equally many parameters and the same text, the length of the training decided which was ahead: at first the LSTM, later the Transformer.**
+# **With equally many parameters and the same text, the LSTM was ahead after the shortest training and the Transformer after the longest, at each of our four<!--[[words(len(crossed))]]--> sizes<!--[[? all(winner(w, min(p.D for p in lstms)) == "the LSTM" and winner(w, full) == "the Transformer" for w in crossed)]]-->.** Each size had one learning rate for all lengths.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *7 minutes. Ask what the published table does not control (tokenisation, data order, tuning, years). Move through the lengths with the widget and ask for the trend. What goes wrong: students take our result for the published one, or the other way round. The sizes differ by a
@@ -759,7 +760,7 @@ widgets.prompt_playground(writer, bytepairs, prompted, Template())
 # | which ability it will have | the loss showed progress that exact match hid; with four times the steps one of three small models could add | 8 |
 # | what examples will bring | two examples named the task; eight did not teach one small model to add | 9 |
 #
-# **From small models, the better of two laws predicted the loss of a larger one to within a few percent, and we knew only afterwards which law that was. We could predict the best size for a budget only roughly. We could not predict which architecture would be ahead, nor the abilities.** Compare every forecast with one that needs no law, and change the method before you believe the interval.
+# **From small models, the better of two laws predicted the loss of a larger one to within a few percent, and we knew only afterwards which law that was. We could predict the best size for a budget only roughly. We tried no forecast of the better architecture or of abilities, but in both cases short runs can mislead about longer ones.** Compare every forecast with one that needs no law, and change the method before you believe the interval.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *3 minutes. Let the room name the forecast of this lecture that it would bet on. What goes wrong: "scaling laws are refuted". Our models are small, and we tested one larger one.*
@@ -859,4 +860,4 @@ print(f"yours {lost(my_size):.3f}, Hoffmann's form {lost(by_law):.3f}")
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Sources.** Kaplan, McCandlish, Henighan, Brown, Chess, Child, Gray, Radford, Wu & Amodei (2020), Scaling laws for neural language models. Hoffmann et al. (2022), Training compute-optimal large language models. Besiroglu, Erdil, Barnett & You (2024), Chinchilla scaling: a replication attempt. Pearce & Song (2024), Reconciling Kaplan
 # and Chinchilla scaling laws. Porian, Wortsman, Jitsev, Schmidt & Carmon (2024), Resolving discrepancies in compute-optimal scaling of language models. Efron (1979), Bootstrap methods. Dai et al. (2019), Transformer-XL. Józefowicz et al. (2016), Exploring the limits of language modeling. Brown et al. (2020), Language models are few-shot
-# learners. OpenAI (2023), GPT-4 technical report. Tyl (2023), Chinchilla's death (blog). Wei et al. (2022), Emergent abilities of large language models. Schaeffer, Miranda & Koyejo (2023), Are emergent abilities of large language models a mirage? Du et al. (2024), Understanding emergent abilities of language models from the loss perspective. Li et al. (2024), DataComp-LM: in search of the next generation of training sets for language models. Lee et al. (2022), Deduplicating training data makes language models better.
+# learners. OpenAI (2023), GPT-4 technical report. Sardana, Portes, Doubov & Frankle (2024), Beyond Chinchilla-Optimal: accounting for inference in language model scaling laws. Tyl (2023), Chinchilla's death (blog). Wei et al. (2022), Emergent abilities of large language models. Schaeffer, Miranda & Koyejo (2023), Are emergent abilities of large language models a mirage? Du et al. (2024), Understanding emergent abilities of language models from the loss perspective. Li et al. (2024), DataComp-LM: in search of the next generation of training sets for language models. Lee et al. (2022), Deduplicating training data makes language models better.

@@ -299,7 +299,7 @@ with patch(model, {place: 0}):
 # Zero is an unusual output for a head, so part of the damage may come from that. **Mean ablation** sets the output to its mean over many
 # texts instead. The head still adds something, but nothing that depends on *this* text. In the next measurement we ablate, at the last word, the heads
 # with the largest shares over all capitals that the model knows (`python -m lectures.recipes capital_facts`). The *log-odds* are the logit of the right capital minus that of another capital.
-# If nothing else changed, ablating the heads would lower the log-odds by the sum of their shares. This is the fall that the shares *promise*.
+# If nothing else changed, the log-odds would fall by the sum of these heads' shares, each minus the share that the head's mean output has. This is the fall that the shares *promise*.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 backup = facts["backup"]
@@ -417,7 +417,7 @@ for i in ways["at the word"]:
 #
 # - Up to layer 17 the vector at *tickets* restores 0.97<!--[[min(word for word, _ in until_17):.2f]]--> or more, and the vector at the last token restores nothing<!--[[? max(last for _, last in until_17) < 0.01]]-->. After layer 25 it is the other way round. The vector at *tickets* restores 0.04<!--[[at_word["25"][0]:.2f]]-->, the one at the last token 0.83<!--[[at_last["25"][0]:.2f]]-->. So the information about the word stays 46 tokens back at first, and
 #   attention in layers 18 to 25 brings it to the last token.
-# - For France and Italy a single sublayer moves the answer to the last token. The attention of layer 23 alone restores 1.00<!--[[at_end["capitals"][23]:.2f]]-->. In the pair about agreement (*is* or *are*) the attentions of layers 26<!--[[strongest["agreement"][-1]]]--> and 27<!--[[strongest["agreement"][-2]]]--> restore most, and in the pair about the giver (*John gave* or *Mary gave*) the attention of layer 23<!--[[strongest["giver"][-1]]]-->.
+# - For France and Italy a single sublayer moves the answer to the last token. The attention of layer 23 alone restores 1.00<!--[[at_end["capitals"][23]:.2f]]-->. In the pair about agreement (*is* or *are*) the attention sublayers of layers 26<!--[[strongest["agreement"][-1]]]--> and 27<!--[[strongest["agreement"][-2]]]--> restore most, and in the pair about the giver (*John gave* or *Mary gave*) the attention of layer 23<!--[[strongest["giver"][-1]]]-->.
 # - For the capitals both ways of patching agree. After layer 18 the country's vector is both enough and needed; after layer 28 only the vector of the last word is<!--[[? both_ways]]-->. The two ways can differ where two positions carry the same information, so look at both in the widget.
 # - Each map is of one pair of sentences. Only for the path of *tickets* do we have intervals, over five<!--[[words(len(texts["words"]))]]--> other words.
 # </details>
@@ -550,9 +550,9 @@ show.predict(
 # - 207<!--[[sum(candidates.values())]]--> heads look at one of the five places. 108<!--[[sum(named.values()) - named["unknown"]]]--> keep the name, and 162<!--[[named["unknown"]]]--> of 270<!--[[len(by_head)]]--> stay unknown. Of the named heads, 93<!--[[named["first token"]]]--> have their weight on the first token, and their name says that they do little.
 # - **All tests count.** We tested 207<!--[[sum(candidates.values())]]--> candidates, each at 5 %, and some pass by luck. After Holm's correction ([lecture 19](19_do_modifications_transfer.ipynb)) 24<!--[[len(survivors)]]--> of the 108<!--[[sum(named.values()) - named["unknown"]]]--> keep their names; three<!--[[words(survive["induction"])]]--> of these are induction heads. With six samples the correction is harsh, so a name that is lost may still be right.
 # - Of 11<!--[[candidates["induction"]]]--> heads that look like induction heads 8<!--[[named["induction"]]]--> pass. Heads 17.4 and 17.5 look where an induction head should, about as strongly as 17.3, which passes<!--[[? min(looks[f"17.{k}"]["induction"][0] for k in "45") > 0.75 and [by_head[f"17.{k}"]["name"] for k in "345"] == ["induction", "unknown", "unknown"]]]-->. Ablating them harms copying no more than ablating
-#   their neighbours. Perhaps others replace them; the test cannot tell.
+#   their neighbours<!--[[? max(by_head[f"17.{k}"]["test"]["difference"] for k in "45") < 0]]-->. Perhaps other heads take over; the test cannot tell.
 # - Of 16<!--[[candidates["previous token"]]]--> heads that look at the previous token, only 3<!--[[named["previous token"]]]--> pass. Head 16.0 survives Holm's correction<!--[[? "16.0" in survivors]]-->, and it behaves as section 5 predicts. Without it the later induction heads put 0.49<!--[[by_head["16.0"]["changes"]["reading"][0]:.2f]]--> less of their weight on the right token. Head 11.1 attends to the previous token almost
-#   as strongly (0.85<!--[[looks["11.1"]["previous token"][0]:.2f]]-->), but ablating it changes nothing there<!--[[? by_head["11.1"]["name"] == "unknown"]]-->.
+#   as strongly (0.85<!--[[looks["11.1"]["previous token"][0]:.2f]]-->), but ablating it lowers the induction heads' weight on the right token by only 0.00<!--[[by_head["11.1"]["changes"]["reading"][0]:.2f]]--> ± 0.01<!--[[by_head["11.1"]["changes"]["reading"][1]:.2f]]-->, so it stays unknown<!--[[? by_head["11.1"]["name"] == "unknown"]]-->.
 # - No punctuation head passes<!--[[? named["punctuation"] == 0]]-->. A head that fails may do what its name says in texts that we did not try.
 # </details>
 #
@@ -653,7 +653,7 @@ print(f"from one noun to another: {min(other_nouns):z.2f} to {max(other_nouns):z
 print(f"plural direction, subtracted from plural nouns: {back:z.2f} of the way back")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Or is it a neuron?** A *neuron* is one hidden unit of a network. SmolLM2's networks have 46,080<!--[[number_facts["units"]:,]]--> of them. We rank them by how much their mean differs between plural and singular nouns, and set the
+# **Or is it a neuron?** A *neuron* is one hidden unit of a network. SmolLM2's networks have 46,080<!--[[number_facts["units"]:,]]--> of them. We rank them by the mean difference between a noun's plural and its singular, divided by the standard deviation of this difference over the nouns, and set the
 # top $k$ to their plural means, on held-out nouns. The control sets equally many random units of the same layers
 # (`python -m lectures.recipes number_direction`).
 
@@ -676,10 +676,10 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The direction of layer 0<!--[[layer_of]]--> moves held-out nouns 0.99<!--[[number_facts["by_layer"]["0"][0]:.2f]]--> of the way, and that of layer 29 moves them 0.89<!--[[number_facts["by_layer"]["29"][0]:.2f]]-->. Layer 0 was chosen on these same nouns, but no layer's direction moves them by less than 0.87<!--[[min(row[0] for row in number_facts["by_layer"].values()):.2f]]-->.
+# - The direction of layer 0<!--[[layer_of]]--> moves held-out nouns 0.99<!--[[number_facts["by_layer"]["0"][0]:.2f]]--> of the way, and that of layer 29 moves them 0.89<!--[[number_facts["by_layer"]["29"][0]:.2f]]-->. Layer 0 was chosen on these same nouns, but no layer's direction moves them by less than 0.87<!--[[min(row[0] for row in number_facts["by_layer"].values()):.2f]]-->. Each prompt was just *The* and a noun.
 # - The best of 20<!--[[len(number_facts["random"])]]--> random directions of
 #   the same length moves them by 0.07<!--[[max(number_facts["random"]):.2f]]-->. But a random direction is a weak control. As a stronger one, the live cell takes the difference between *two other nouns*, scaled to the same length. It moves five held-out nouns by at most 0.06<!--[[max(map(abs, other_nouns)):.2f]]-->.
-# - The direction is not just the word *are*. It moves *was/were*, *has/have* and *does/do* by at least 0.98<!--[[min(row[0] for row in number_facts["verbs"].values()):.2f]]-->. It also brings the whole prediction close to the one after the true plural. The KL divergence from that prediction
+# - The direction is not just the word *are*. It moves *was/were*, *has/have* and *does/do* by at least 0.98<!--[[min(row[0] for row in number_facts["verbs"].values()):.2f]]-->. It also brings the whole prediction close to the one after the true plural. The KL divergence $\sum_w p(w) \ln \frac{p(w)}{q(w)}$, which says how far a prediction $q$ is from the prediction $p$ after the true plural,
 #   falls from 2.06<!--[[number_facts["divergence"]["plain"][0]:.2f]]--> to 0.14<!--[[number_facts["divergence"]["steered"][0]:.2f]]--> nats.
 # - One explanation remains for layer 0. There the vector is still nearly the token's embedding, and *dogs* − *dog* may be little more than the difference of two tokens. The directions of later layers work as well, but this does not exclude the explanation, because the pathway still carries the token there.
 # - Twice the direction moves the nouns no further (0.92<!--[[number_facts["strengths"]["2.0"][0]:.2f]]-->). A strength of −1 does nothing to singular nouns (−0.03<!--[[number_facts["strengths"]["-1.0"][0]:.2f]]-->). But it moves *plural* nouns back the whole way<!--[[? abs(back - 1) < 0.1]]-->.
@@ -688,7 +688,7 @@ show.predict(
 # - A model can store more features than it has units: [lecture 28](28_features_and_harms.ipynb) shows how, in two dimensions.
 # </details>
 #
-# **One direction moves the number of a noun. The best-ranked neuron alone does not<!--[[? few["1"]["moved"][0] < 0.01]]-->; the best hundred together do.** We do not know whether the direction is more than the difference of two tokens.
+# **After “The” and a noun, one direction moves the prediction from singular to plural. The best-ranked neuron alone does not<!--[[? few["1"]["moved"][0] < 0.01]]-->; the best hundred together do.** We do not know whether the direction is more than the difference of two tokens.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *10 minutes. Ask for another explanation before you show the verbs: the direction could simply contain the word "are". What goes wrong: a strength of 3 produces
@@ -732,9 +732,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - At the country, the network of layer 0<!--[[facts["largest"]["network, country"][0]]]--> restores 1.00<!--[[facts["largest"]["network, country"][1]:.2f]]-->. In all three pairs of section 4 it restores the whole answer as well<!--[[? min(of["network"][0][0] for of in maps.values()) > 0.98]]-->. If we forgot this, the headline would be
-#   "facts sit in the first network".
-# - Above layer 0 the picture of Meng et al. holds in part. In the strongest window without layer 0 (chosen on these same countries), networks 4<!--[[facts["strongest window"] - facts["window"] // 2]]--> to 8<!--[[facts["strongest window"] + facts["window"] // 2]]--> at the country restore 0.17<!--[[networks[0]:.2f]]-->, and the attentions of these layers −0.01<!--[[attentions[0]:.2f]]-->. The difference is clear<!--[[? facts["network less attention"][1] > 0.1]]-->. But the networks restore only a
+# - At the country, the network of layer 0<!--[[facts["largest"]["network, country"][0]]]--> restores 1.00<!--[[facts["largest"]["network, country"][1]:.2f]]-->. In all three pairs of section 4 it restores the whole answer as well<!--[[? min(of["network"][0][0] for of in maps.values()) > 0.98]]-->. But this network has seen little more than the name, so it brings back the word. If we overlooked that, the headline would be
+#   “facts sit in the first network”.
+# - Above layer 0 the picture of Meng et al. holds in part. In the strongest window without layer 0 (chosen on these same countries), networks 4<!--[[facts["strongest window"] - facts["window"] // 2]]--> to 8<!--[[facts["strongest window"] + facts["window"] // 2]]--> at the country restore 0.17<!--[[networks[0]:.2f]]-->, and the attention sublayers of these layers −0.01<!--[[attentions[0]:.2f]]-->. The difference is clear<!--[[? facts["network less attention"][1] > 0.1]]-->. But the networks restore only a
 #   sixth of the answer<!--[[? abs(networks[0] - 1 / 6) < 0.02]]-->.
 # - The outputs of these networks from a prompt about a *third* country already restore 0.07<!--[[third[0]:.2f]]-->. Perhaps removing the wrong country helps by itself; we did not test that. At the word *of*, the same networks restore 0.00<!--[[facts["controls"]["the same networks at “of”"][0]:.2f]]-->.
 # - At *is*, the attention of layer 23<!--[[at_is[0]]]--> alone restores 0.95<!--[[at_is[1]:.2f]]-->. Up to layer 22 the country's own vector restores 0.92<!--[[min(by_pathway[:23]):.2f]]--> or more, and one layer later −0.03<!--[[by_pathway[23]:.2f]]-->.
@@ -763,7 +763,7 @@ show.predict(
 # ## Where is the fact?
 #
 # - **Its path.** Up to layer 22 the country's own vector is enough for nearly all of the answer<!--[[? min(by_pathway[:23]) > 0.9]]-->. Then the attention of layer 23<!--[[at_is[0]]]--> brings it to *is*, and in our two sentences the country's vector is no longer needed<!--[[? by_layer_both[23][1][0] < 0.05]]-->.
-# - **Which parts bring it.** Head 23.4<!--[[? backup[0]["heads"] == ["23.4"]]]--> has the largest share, and without it more is lost than its share<!--[[? backup[0]["fall"][1] > backup[0]["promised"][2]]]-->. Heads and networks both write the answer; we cannot say which of them writes more<!--[[? overlap]]-->.
+# - **Which parts bring it.** Head 23.4<!--[[? backup[0]["heads"] == ["23.4"]]]--> has the largest share, and without it more is lost than its share promises<!--[[? backup[0]["fall"][1] > backup[0]["promised"][2]]]-->. Heads and networks both write the answer; we cannot say which of them writes more<!--[[? overlap]]-->.
 # - **Where it is stored** we cannot say. In the strongest window without layer 0, five networks at the country restore a sixth of the answer<!--[[? abs(networks[0] - 1 / 6) < 0.02]]-->, and the outputs of the same networks from a prompt about a third country already restore a part of that<!--[[? 0.02 < third[0] < networks[0]]]-->.
 # - **How you can tell**: read the vectors, then intervene, in both directions, and compare with controls that differ only in what the explanation claims.
 #

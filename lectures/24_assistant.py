@@ -1,8 +1,8 @@
 # %% [markdown] slideshow={"slide_type": "slide"}
 # # From language model to assistant, and what is missing
 #
-# A language model continues text. An assistant answers, stops, says when it does not know, and uses tools and texts to find out. **What turns one into the other, and what is still missing?** It takes a small
-# file of additional weights and a loop of twenty lines, and several problems remain that nobody has solved. You tune SmolLM2-135M-Instruct on a hundred conversations, give it a
+# A language model continues text. An assistant answers, stops, says when it does not know, and uses tools and texts to find out. **What turns one into the other, and what is still missing?** Here a small
+# file of additional weights and a loop of twenty lines do a part of it, and several problems remain that nobody has solved. You tune SmolLM2-135M-Instruct on a hundred conversations, give it a
 # calculator and a library, and each time you measure what changed, what it cost, and whether a simpler method would do.
 #
 # <img src="figures/what_surrounds_a_model.svg" width="760" alt="A language model in the middle; around it prompt, tuning, sampling, grammar, tools, retrieval and memory, each with the section that treats it.">
@@ -158,7 +158,7 @@ widgets.form_player(in_forms)
 # - 35 questions about passages that do not contain it: the reply is *The passage does not say.*
 # - 24 sums: the reply is a call of a calculator, `<tool>347 + 286</tool>`, and then its result.
 #
-# The other 6 are greetings. All names and facts are invented, and the held-out questions use different ones.
+# The other 6 are small talk, such as a greeting. All names and facts are invented, and the held-out questions use different ones.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 from nlmcore.transfer.tuning import conversation
@@ -249,10 +249,10 @@ show.predict(
 # - **Of these two pairs of layers, the middle one is better.** Tuned in the middle, with as many weights<!--[[? middle["parameters"] == last_two["parameters"]]]-->, the model answers 73<!--[[pc(middle["answered"]["share"])]]--> % of the answerable questions. Compared seed by seed, this is 63<!--[[place_counts[0]:.0f]]--> ± 15<!--[[place_counts[1]:.0f]]--> points more than with the last two layers.
 # - It also gets 96<!--[[pc(middle["sums"]["share"])]]--> % of the calculator calls right. The model tuned in the last two layers gets 61<!--[[pc(last_two["sums"]["share"])]]--> % right.
 # - **In the last two layers, more weights do not help.** With 14<!--[[words(int(wider["parameters"] / last_two["parameters"]))]]--> times the weights, the model does not answer more questions (0<!--[[abs(number_counts[0]):.0f]]--> ± 6<!--[[number_counts[1]:.0f]]--> points).
-# - With as many weights as this larger adapter, but spread over 29 layers, the model answers 1<!--[[spread_out[0]:.0f]]--> ± 14<!--[[spread_out[1]:.0f]]--> points more than with two layers in the middle. With such a wide interval, a difference of ten points could have escaped us.
+# - An adapter with as many weights as this larger one, but spread over 29 layers<!--[[? abs(most["parameters"] / wider["parameters"] - 1) < 0.05]]-->, answers 1<!--[[spread_out[0]:.0f]]--> ± 14<!--[[spread_out[1]:.0f]]--> points more than the small one in the middle. With such a wide interval, a difference of ten points could have escaped us.
 # - What do the refusals cost? If they are left out of the training, the model tuned in 29 layers answers 13<!--[[refusals_cost[0]:.0f]]--> ± 12<!--[[refusals_cost[1]:.0f]]--> points more, and the model tuned in the last two 30<!--[[cost_at_the_end[0]:.0f]]--> ± 5<!--[[cost_at_the_end[1]:.0f]]--> points more. But the number of steps is the same, so the other conversations are then read more often.
-# - **The model has not learned everything.** We gave each question a passage about *a different thing*, so that the right reply was to decline. That never happened in training. The adapter in the middle declines 54<!--[[pc(middle["elsewhere"]["share"])]]--> % of these, the one in 29 layers 56<!--[[pc(most["elsewhere"]["share"])]]--> %. (In the last two layers it declines 84<!--[[pc(last_two["elsewhere"]["share"])]]--> %, but it declines nearly everything.)
-# - Tuning makes the model worse elsewhere. The loss on plain text (the beginnings of four plays) is 2.91<!--[[by_place["untuned"]["plain"][0]:.2f]]--> nats per token before tuning, and 3.04<!--[[min(middle["plain"]):.2f]]--> to 3.13<!--[[max(middle["plain"]):.2f]]--> after it in the middle.
+# - **The model has not learned everything.** We gave each question a passage about *a different thing*, so that the right reply was to decline. Training had no such passages. The adapter in the middle declines 54<!--[[pc(middle["elsewhere"]["share"])]]--> % of these, the one in 29 layers 56<!--[[pc(most["elsewhere"]["share"])]]--> %. (In the last two layers it declines 84<!--[[pc(last_two["elsewhere"]["share"])]]--> %, but it declines nearly everything.)
+# - Tuning makes the model worse at other text. The loss on plain text (the beginnings of four plays) is 2.91<!--[[by_place["untuned"]["plain"][0]:.2f]]--> nats per token before tuning, and 3.04<!--[[min(middle["plain"]):.2f]]--> to 3.13<!--[[max(middle["plain"]):.2f]]--> after it in the middle.
 # </details>
 #
 # **From a hundred conversations, the last two layers learn the form of the replies. Two layers in the middle mostly learn when to use each form, on questions like those in training.** We do not know which of the earlier layers matter, or why, since we tried no other pair in the middle.
@@ -323,7 +323,7 @@ for ask in asks:
 # - The tuned model gets 100<!--[[pc(by_middle["sums: calls"])]]--> % of the calls right, the untuned one with examples 25<!--[[pc(shot["sums: calls"])]]--> %.
 # </details>
 #
-# **Compare a tuned habit with a prompt. With three examples in its prompt this model mostly declined, whether or not the passage held the answer. Tuned in the middle, it mostly gave the answer where there was one.** We tried one set of examples.
+# **Compare a tuned habit with a prompt. With three examples in its prompt this model mostly declined, whether or not the passage held the answer. Tuned in the middle, it mostly gave the answer where there was one.** We tried one set of examples, in one order.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *6 minutes. Browse three transcripts aloud. What goes wrong: a reply that contains the right name in a wrong sentence counts as right here. Ask the room for a fairer grader.*
@@ -334,7 +334,7 @@ for ask in asks:
 # For many habits there is no single right answer to write down, but people can say which of two answers is better. **Preference tuning** learns from such pairs: a conversation $x$, a preferred answer $y^+$ and a rejected one $y^-$.
 #
 # *With a reward model.* Suppose that each answer has a reward $r$, and that people prefer $y^+$ with probability $\sigma(r(y^+) - r(y^-))$ (Bradley & Terry 1952). Ouyang et al. (2022) fit $r$ to the comparisons. Then they train the model $\pi$ by
-# reinforcement learning. They maximise the reward minus β times the distance from the model before tuning, the **reference model** $\pi_\mathrm{ref}$. This is reinforcement learning from human feedback (RLHF). GPT-4 was also tuned this way (OpenAI 2023). [Lecture 25](25_checked_rewards.ipynb) derives that training, with rewards that a program checks.
+# reinforcement learning. They maximise the reward minus β times a measure of how far $\pi$ is from the model before tuning, the **reference model** $\pi_\mathrm{ref}$. The measure is the Kullback–Leibler (KL) divergence, $\mathrm{KL}(\pi \,\|\, \pi_\mathrm{ref})$: the mean of $\log \frac{\pi(y \mid x)}{\pi_\mathrm{ref}(y \mid x)}$ over answers $y$ that $\pi$ samples. This is reinforcement learning from human feedback (RLHF). GPT-4 was also tuned this way (OpenAI 2023). [Lecture 25](25_checked_rewards.ipynb) derives that training, with rewards that a program checks.
 #
 # *Without one.* The best $\pi$ for that goal is known: $\pi(y \mid x) \propto \pi_\mathrm{ref}(y \mid x)\, e^{r(y) / \beta}$. Solve this for the reward, $r(y) = \beta \log \frac{\pi(y \mid x)}{\pi_\mathrm{ref}(y \mid x)} + \text{constant}$, and put this into the probability above. The constant cancels.
 # What is left is the loss of **DPO**, direct preference optimisation (Rafailov et al. 2023), which needs neither a reward model nor sampling:
@@ -373,7 +373,7 @@ widgets.beta_player(preferring)
 # - With β = 0.1, P(end) rises from 0.0004<!--[[habits["untuned"]["stops"][0]:.4f]]--> to 0.81<!--[[habits["0.1"]["stops"][0]:.2f]]-->. With β = 1 the model stays closer to the reference model, and P(end) is 0.28<!--[[habits["1"]["stops"][0]:.2f]]-->.
 # - With β = 0.1 the *preferred* answers became **less** probable. Their mean log-probability falls from −22.1<!--[[habits["untuned"]["chosen"][0]:.1f]]--> to −28.3<!--[[habits["0.1"]["chosen"][0]:.1f]]-->. With β = 1 they became more probable, −20.8<!--[[habits["1"]["chosen"][0]:.1f]]-->.
 # - With both values of β the log-probability of the rejected answers falls much further<!--[[? all(habits["untuned"]["rejected"][0] - habits[b]["rejected"][0] > 15 for b in ("0.1", "1"))]]-->. The loss depends only on the difference.
-# - The baseline is supervised tuning on the preferred answers, without any pair. It reaches P(end) = 0.84<!--[[habits["supervised"]["stops"][0]:.2f]]--> at a drift (KL divergence from the reference model) of 0.02<!--[[habits["supervised"]["drift"][0]:.2f]]--> nats per token. DPO with β = 0.1 drifts by 0.58<!--[[habits["0.1"]["drift"][0]:.2f]]-->.
+# - The baseline is supervised tuning on the preferred answers, without any pair. It reaches P(end) = 0.84<!--[[habits["supervised"]["stops"][0]:.2f]]--> at a drift of 0.02<!--[[habits["supervised"]["drift"][0]:.2f]]--> nats per token. *Drift* is here the KL divergence the other way round, $\mathrm{KL}(\pi_\mathrm{ref} \,\|\, \pi)$, for each token of the preferred answers but the end, which is the habit itself. DPO with β = 0.1 drifts by 0.58<!--[[habits["0.1"]["drift"][0]:.2f]]-->.
 # - The loss on plain text is at most 2.92<!--[[max(habits["supervised"]["plain"]):.2f]]--> nats per token after supervised tuning, and at least 3.04<!--[[min(habits["0.1"]["plain"]):.2f]]--> after DPO. So in these runs, for a habit whose answer we can write down, tuning on that answer was better. We tried only two learning rates for DPO.
 # - With a learning rate of 0.003 instead of 0.002 P(end) is even higher, 0.98<!--[[habits["faster"]["stops"][0]:.2f]]-->. But read the replies. Of the eight<!--[[words(len(habits["faster"]["answers"]))]]--> in the widget, four<!--[[words(sum(not answer for answer in habits["faster"]["answers"]))]]--> are empty. So a measure of one habit does not say how good the assistant is.
 # </details>
@@ -466,7 +466,7 @@ widgets.pattern_player(walked)
 #
 # - Without a tool, and with the start of the answer given (*964 + 494 =*), none<!--[[? by_tool["no tool"]["right answer"][0] == 0]]--> of the 24 sums is right. The model writes a wrong number straight away, for example 1928<!--[[? by_tool["no tool"]["shown"][0].startswith("1928")]]-->.
 # - With the rules in its prompt and no pattern, the untuned model writes no call<!--[[? by_tool["untuned, freely"]["well-formed"][0] == 0]]-->. Under the pattern all 24 calls are well-formed *and* right<!--[[? by_tool["untuned, under the pattern"]["right call"][0] == 1]]-->.
-# - The tuned model writes all 24 calls right even without the pattern<!--[[? by_tool["tuned, freely"]["right call"][0] == 1]]-->. So on these sums both get everything right. (This is one adapter; in section 2 the five seeds get 85<!--[[100 * min(middle["sums"]["seeds"]):.0f]]--> to 100 % right.)
+# - The tuned model writes all 24 calls right even without the pattern<!--[[? by_tool["tuned, freely"]["right call"][0] == 1]]-->. So on these sums the pattern and the tuning get everything right, each without the other. (This is one adapter; in section 2 the five seeds get 85<!--[[100 * min(middle["sums"]["seeds"]):.0f]]--> to 100 % right.)
 # - A pattern cannot decide *whether* to call. Under it every reply is a call.
 # - Given the calculator's result, both models copy it into the answer every time<!--[[? by_tool["untuned, freely"]["uses the result"][0] == by_tool["tuned, freely"]["uses the result"][0] == 1]]-->.
 # - Look at the first step in the widget. The pattern forbids nearly everything that the model wanted to write. P′ renormalises P token by token. It is not the model's distribution over complete texts that match.
@@ -532,7 +532,7 @@ widgets.guidance_player(pairs_of, label)
 # - Each token costs two forward passes. In our pass without the prompt, a neutral system message takes the place of the prompt; you could choose any other text.
 # </details>
 #
-# **Guidance makes the prompt count more. It adds no knowledge.**
+# **Guidance makes the prompt count more. It has nothing to work with but two predictions of the same model.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *6 minutes. Ask for the value of γ at which the reply becomes silly. What goes wrong: γ and temperature are confused. A temperature sharpens one distribution, γ extrapolates between two.*
@@ -540,7 +540,7 @@ widgets.guidance_player(pairs_of, label)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. Retrieval: read it instead of knowing it
 #
-# 135 million parameters hold few facts. Retrieval-augmented generation ([lecture 10](10_training_a_generator.ipynb)) puts passages into the prompt. Which ones? **BM25** (Robertson & Zaragoza 2009) ranks passages $d$ by the
+# What a model does not know it may be able to read. Retrieval-augmented generation ([lecture 10](10_training_a_generator.ipynb)) puts passages into the prompt. Which passages? **BM25** (Robertson & Zaragoza 2009) ranks passages $d$ by the
 # rare words that they share with the question $q$:
 #
 # $$\mathrm{score}(q, d) = \sum_{w \in q} \mathrm{idf}(w)\, \frac{(k + 1)\, f}{f + k\,(1 - b + b\,|d| / \overline{|d|})}, \qquad f = \text{how often } w \text{ occurs in } d .$$
@@ -594,10 +594,10 @@ widgets.library_workbench(library, examples)
 # - BM25 has the right entry among its first three for all<!--[[? found_at["the glossary's words"]["BM25"]["3"][0] == 1]]--> 40<!--[[len(glossary_questions.questions())]]--> questions. The answers are right in 20<!--[[pc(retrieval["three from BM25"])]]--> % with these three entries, and in 35<!--[[pc(retrieval["the right one"])]]--> % with only the right entry. So for these questions reading fails, not retrieval.
 # - Without a passage, and with three random entries, no answer<!--[[? retrieval["nothing"][0] == retrieval["three random"][0] == 0]]--> is right. So more text on the course's subject is not enough in itself.
 # - For questions that use other words than the glossary, BM25 finds the entry among its first three in 12<!--[[pc(found_at["other words"]["BM25"]["3"])]]--> % of 16 cases, and a retriever that compares sentence vectors finds it equally often<!--[[? found_at["other words"]["BM25"]["3"] == found_at["other words"]["sentence vectors"]["3"]]]-->. Sixteen questions are too few to tell the two apart.
-# - The 40<!--[[len(glossary_questions.questions())]]--> questions were written with the glossary in view. Yours may look more like those in other words.
+# - The 40<!--[[len(glossary_questions.questions())]]--> questions were written with the glossary in view. If you ask without knowing the glossary, you may use other words.
 # </details>
 #
-# **A pipeline is as good as its weakest step, so measure each step: was the passage found, and was it used?**
+# **Finding a passage and using it are two steps. Measure each of them.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Let the room type questions until BM25 fails. What goes wrong: retrieval is judged by the final answers only.*
@@ -676,7 +676,7 @@ show.predict(
 # - *Paraphrase*: between 12<!--[[100 * min(share[0] for share in alike["right"].values()):.0f]]--> % and 62<!--[[100 * max(share[0] for share in alike["right"].values()):.0f]]--> % of the capitals are right, depending on the wording. Only 8<!--[[pc(alike["all"])]]--> % are right in all four wordings. This share cannot exceed that of any single wording, and one of them is odd (“I am going to the capital of …”). A benchmark with one wording measures the wording as well.
 # - In section 8 the model copied a number of four digits perfectly, until there were others like it. So test a limit before you assume it.
 #
-# *Leaderboards*, such as that of GLUE (Wang et al. 2019a), rank models by a mean over fixed tests. Within about a year models passed the score of non-expert people on GLUE, so SuperGLUE followed with harder tests (Wang et al. 2019b). Put the questions of the checklist below to every leaderboard.
+# *Leaderboards*, such as that of GLUE (Wang et al. 2019a), rank models by a mean over fixed tests. When GLUE was little more than a year old, models had passed the score of non-expert people on it. Its makers gave this as their reason for SuperGLUE, which has harder tests (Wang et al. 2019b, abstract). Put the questions of the checklist below to every leaderboard.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -746,7 +746,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The states of layer 15 predict the recording with r = 0.64<!--[[found["SmolLM2, layer 15"]:.2f]]-->. *Random* vectors of the last five tokens reach 0.61<!--[[found["random vectors of five tokens"]:.2f]]-->. The word's length itself, without smoothing, reaches 0.40<!--[[found["the word's length"]:.2f]]-->.
+# - The states of layer 15 predict the recording with r = 0.64<!--[[found["SmolLM2, layer 15"]:.2f]]-->. *Random* vectors of the last five tokens reach 0.61<!--[[found["random vectors of five tokens"]:.2f]]-->. The word's length itself, without smoothing, reaches 0.40<!--[[found["the word's length"]:.2f]]-->. These numbers are from one draw of the noise and of the random vectors.
 # - So the correlation shows that the recording depends on which words were read. It does not show that the recording arose from computations like the model's, nor that predicting the next word matters.
 # - A fair study therefore compares with baselines: random and untrained models, word length and frequency, the position in the text. It tests on *other* texts, because neighbouring moments resemble each other. And it says how well one half of
 #   the recordings predicts the other half, which gives an estimate of the most that a model can reach, the **noise ceiling**. An intervention would say more, and in brains it is rarely possible.
@@ -755,21 +755,21 @@ show.predict(
 # **A correlation with a recording says little until you know what random vectors reach.**
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **What is missing in Transformers?** asks the last slide of one of the five slide decks behind this course. Here is its list, with what this course can say:
+# **What is missing in Transformers?** asks the last slide of one of the five slide decks behind this course. Here is its list, with what this course could say so far:
 #
 # | open problem | what we saw | where |
 # |---|---|---|
-# | long sequences | cheaper attention patterns lose something; the model does not always use what is in its window | [18](18_cheaper_attention.ipynb), section 8 |
+# | long sequences | cheaper attention patterns lose something; the model does not always use what is in its window | [18](18_cheaper_attention.ipynb), section 8; more in [26](26_memory_without_attention.ipynb) |
 # | external memory | for questions in the glossary's words, reading failed; for questions in different words, retrieval failed as well; product keys make large tables cheap | sections 7, 8 |
 # | control | form can be guaranteed, content cannot; test a habit where it does not belong | sections 2 to 6 |
 # | agreement with brain models | a high correlation is easy to get; a test must be able to fail | this section |
-# | added by us: knowing what it knows | refusals of answerable questions, answers that ignore *not* | sections 2, 9 |
+# | added by us: knowing what it knows | refusals of answerable questions, answers that ignore *not* | sections 2, 9; more in [28](28_features_and_harms.ipynb), section 6 |
 #
-# **Where to go from here.** Change one thing and measure it. `python -m lectures.recipes` lists every experiment of this course; most run in minutes. Good first projects: a habit of your own, or refusals that
+# **An experiment of your own.** Change one thing and measure it. `python -m lectures.recipes` lists every experiment of this course; most run in minutes. Good first projects: a habit of your own, or refusals that
 # depend on the passage, for which [`project_assistant.ipynb`](../exercises/project_assistant/project_assistant.ipynb) is a starting point; a retriever that mixes words and vectors; a test from section 9 with a larger model.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **The course as one map**
+# **Part one of the course as one map.** The last row is part two, on how a model of today is made.
 #
 # | question | lectures |
 # |---|---|
@@ -785,7 +785,7 @@ show.predict(
 # | What comes next? | [25](25_checked_rewards.ipynb), [26](26_memory_without_attention.ipynb), [27](27_smaller_and_faster.ipynb), [28](28_features_and_harms.ipynb) |
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *7 minutes. Ask what result of a brain study would count against the model. What goes wrong: "the brain predicts the next word". That may be so, but a correlation of states does not show it. End with the map, and let everybody name the
+# *7 minutes. Ask what result of a brain study would count against the model. What goes wrong: "the brain predicts the next word". That may be so, but a correlation of states does not show it. End with the map of part one, and let everybody name the
 # lecture whose result surprised them most.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
