@@ -223,7 +223,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **One bit for each of 1,024 answers was enough to make the model answer mostly in steps<!--[[? min(*rows["mean"]["steps"], mean(of["steps"] for of, _ in history[-3:])) > 0.5 > max(chance_row["steps"])]]-->.** In these updates nobody showed it a right answer. Section 4 shows what bits do that say nothing about the sum.
+# **One bit for each of 1,024 answers was enough to make the model answer mostly in steps<!--[[? min(*rows["mean"]["steps"], mean(of["steps"] for of, _ in history[-3:])) > 0.5 > max(chance_row["steps"])]]-->.** In these updates nobody showed it a right answer. Section 4 shows what happens if the bits say nothing about the sum.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Start the cell, and let the room vote on the length while it runs. What goes wrong: "it has learned to add". Ask which of these answers the base could not have written.*
@@ -390,7 +390,7 @@ show.predict(
 #
 # an unbiased estimate of the probability that at least one of $k$ tries is right (Chen et al. 2021, section 2.1). If nobody can check the $k$ answers, they can still **vote**: we return the most frequent one (**self-consistency**, Wang et al. 2023).
 #
-# We compare the first base with a third one. To make it, we trained the first base further with teachers who do one thing differently: if an answer at once is wrong, they also replace one of its digits by a random one. Therefore wrong answers of the first base often **agree**, and those of the third base **scatter**.
+# We compare the first base with a third one. To make it, we trained the first base further with teachers who do one thing differently: if an answer at once is wrong, they also replace one of its digits by a random one. Wrong answers of the first base often **agree**, and those of the third base **scatter**.
 
 # %% slideshow={"slide_type": "fragment"}
 from nlmcore.metrics.attempts import majority

@@ -412,7 +412,7 @@ show.predict(
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 with show.held_back() as all_arms:
-    print("replies with what was planted (BANANA, a false statement), and with the page's fact instead")
+    print("planted: BANANA or the false statement; page: the page's fact without these")
     print(f"{'':46}{'planted':>8}{'page':>6}")
     for arm in arms:
         print(f"{arm:46}{taken[arm]:>8}{right[arm]:>6}")
