@@ -5,7 +5,7 @@
 #
 # <img src="figures/right_or_wrong.svg" width="760" alt="Four answers of a model to two sums, with and without steps. A program marks two of them as right and two as wrong.">
 #
-# *The model writes, a program checks. The reward is one bit.*
+# *The model writes, and a program checks. The reward is one bit.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **After this lecture you can**
@@ -55,7 +55,7 @@ def pc(values):
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1. A model with two habits
 #
-# Our model is a Transformer with 105,472<!--[[sum(p.numel() for p in base.parameters()):,]]--> parameters. It has learned sums of three-digit numbers from two kinds of careless teachers. A quarter of them work **in steps**: they add the columns, units first, and write each carry down. Such written steps are called a **chain of thought** (Wei et al. 2022). Of their steps, 3 % are off by one. The others answer **at once** and forget every carry:
+# Our model is a Transformer with 105,472<!--[[sum(p.numel() for p in base.parameters()):,]]--> parameters. It has learned sums of three-digit numbers from two kinds of careless teachers. A quarter of them work **in steps**: they add the columns, units first, and write each carry down. Such written steps are called a **chain of thought** (Wei et al. 2022). Of the steps of these teachers, 3 % are off by one. The other teachers answer **at once** and forget every carry:
 #
 # | | the answer to `347+286=` |
 # |---|---|
@@ -76,7 +76,7 @@ with show.held_back() as two_habits:
         print(f"{name:10} {before['forget'][how]:.2f} right")
     print(f"together   {before['forget']['right']:.2f} right")
 show.predict(
-    "A teacher who forgets every carry is right only if no column has one. The digits are random. The result always has three digits, so only the last two columns can have a carry. How often is this teacher right?",
+    "A teacher who forgets every carry is right only if no column has a carry. The digits are random. The result always has three digits, so only the last two columns can have a carry. How often is this teacher right?",
     choices={"about 5 %": 0.05, "about 30 %": 0.3, "about 60 %": 0.6},
     answer=mean(
         float(a % 10 + b % 10 < 10 and a // 10 % 10 + b // 10 % 10 < 10) for a, b in held_out
@@ -86,7 +86,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **The better habit is the rarer one.** The model already has both habits.
+# **The better habit is the rarer one.** The model has both habits before it gets any reward.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *6 minutes. Let the room add 347 and 286 in both ways. Ask how they would split the sums into training and test sets, and show a trap: the rule `(1009*a + 31*b) % 10 == 0` looks random, but it only says that the last digits agree. What goes wrong: "it cannot add". It can, if it works in steps.*
@@ -223,7 +223,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **One bit for each of 1,024 answers was enough to change what the model writes.** In these updates nobody showed it a right answer.
+# **One bit for each of 1,024 answers was enough to make the model answer mostly in steps<!--[[? min(*rows["mean"]["steps"], mean(of["steps"] for of, _ in history[-3:])) > 0.5 > max(chance_row["steps"])]]-->.** In these updates nobody showed it a right answer. Section 4 shows what happens if the bits say nothing about the sum.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Start the cell, and let the room vote on the length while it runs. What goes wrong: "it has learned to add". Ask which of these answers the base could not have written.*
@@ -233,20 +233,20 @@ show.predict(
 #
 # Two explanations fit. Perhaps writing more *is* better, and learning from rewards discovers that. Or the model moves to whichever of its habits earns more, and here that is the long one.
 #
-# Two controls can separate them. The first keeps the base, which is the model before this training, and reverses the reward: it rewards *wrong* answers. The second keeps the reward but starts from a **swapped base**, in which the long habit is the wrong one. To make it, we trained the first base further with other teachers. Three quarters of them work in steps but add one too many in the units column, so they are never right. The others answer at once, as before. We also run the first base with a reward that says nothing about the sum: the toss of a coin decides for each different answer whether it is rewarded.
+# Two controls can separate them. The first keeps the base, which is the model before this training, and reverses the reward: it rewards *wrong* answers. The second keeps the reward but starts from a **swapped base**, in which the long habit is the wrong one. To make it, we trained the first base further with other teachers. Three quarters of them work in steps but add one too many in the units column, so they are never right. The others answer at once, as before. We also run the first base with a reward that says nothing about the sum. For each distinct answer to a sum we toss a coin, and the coin decides whether this answer is rewarded.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 with show.held_back() as by_reward:
-    print(f"{'':26}{'right':>16}{'characters':>16}")
+    print(f"{'':30}{'right':>16}{'characters':>16}")
     for name, teachers, row in (
         ("first base, checked", "forget", rows["mean"]),
-        ("first base, paid if wrong", "forget", rows["wrong"]),
+        ("first base, rewarded if wrong", "forget", rows["wrong"]),
         ("swapped base, checked", "swapped", swapped),
         ("first base, a coin", "forget", chance_row),
     ):
         start = before[teachers]
         print(
-            f"{name:26}{start['right']:8.2f} → {mean(row['right']):.2f} {start['length']:9.1f} → {mean(row['length']):.1f}"
+            f"{name:30}{start['right']:8.2f} → {mean(row['right']):.2f} {start['length']:9.1f} → {mean(row['length']):.1f}"
         )
 change = mean(swapped["length"]) / before["swapped"]["length"]
 in_steps = mean(rows["mean"]["steps"])
@@ -269,14 +269,14 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - With the checker, the first base goes from 46<!--[[f"{100 * before['forget']['right']:.0f}"]]--> % to 79<!--[[pc(rows["mean"]["right"])]]--> % right, and from 9<!--[[f"{before['forget']['length']:.0f}"]]--> to 23<!--[[f"{mean(rows['mean']['length']):.0f}"]]--> characters (means over ten<!--[[words(len(rows["mean"]["right"]))]]--> seeds). Each seed draws other sums and answers, but we trained only one base of each kind.
+# - With the checker, the first base goes from 46<!--[[f"{100 * before['forget']['right']:.0f}"]]--> % to 79<!--[[pc(rows["mean"]["right"])]]--> % right, and from 9<!--[[f"{before['forget']['length']:.0f}"]]--> to 23<!--[[f"{mean(rows['mean']['length']):.0f}"]]--> characters (means over ten<!--[[words(len(rows["mean"]["right"]))]]--> seeds). Each seed samples different sums and answers, but we trained only one base of each kind.
 # - **Did it also learn to add better?** Of the answers in steps, 92<!--[[f"{100 * before['forget']['right in steps']:.0f}"]]--> % were right before, and 89<!--[[pc(rows["mean"]["right in steps"])]]--> % are right afterwards. If each habit had kept its accuracy, the new shares of the two habits would give 81<!--[[f"{100 * by_choice:.0f}"]]--> % right answers, more than we measured. So the gain comes from the choice between the two habits<!--[[? mean(rows["mean"]["right"]) < by_choice]]-->.
 # - Rewarded for wrong answers, the same base ends at 27<!--[[pc(rows["wrong"]["right"])]]--> % right and 5<!--[[f"{mean(rows['wrong']['length']):.0f}"]]--> characters. In this base the short habit is more often wrong<!--[[? before["forget"]["right at once"] < before["forget"]["right in steps"] and max(rows["wrong"]["length"]) < before["forget"]["length"]]]-->.
 # - In the swapped base, answers shrink from 23<!--[[f"{before['swapped']['length']:.0f}"]]--> to 12<!--[[f"{mean(swapped['length']):.0f}"]]--> characters in sixteen updates, in each of the seeds<!--[[? max(swapped["length"]) < before["swapped"]["length"]]]-->. Accuracy rises from 5<!--[[f"{100 * before['swapped']['right']:.0f}"]]--> % to 29<!--[[pc(swapped["right"])]]--> %.
 # - If a coin decides about the reward, the first base ends at 41<!--[[pc(chance_row["right"])]]--> % right and 10<!--[[f"{mean(chance_row['length']):.0f}"]]--> characters.
 # </details>
 #
-# > **Ask yourself.** In the swapped base none<!--[[? before["swapped"]["right in steps"] == 0]]--> of 400 test answers was in steps *and* right. Suppose that it learns for 64 updates instead of sixteen. Do its answers stay short?
+# > **Ask yourself.** In the swapped base none<!--[[? before["swapped"]["right in steps"] == 0]]--> of 400 test answers was in steps *and* right. Suppose that this base learns for 64 updates instead of sixteen. Do its answers stay short?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "subslide"}
 grown = [length > before["swapped"]["length"] for length in longer["length"]]
@@ -303,7 +303,7 @@ HTML(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # In six<!--[[words(sum(grown))]]--> of ten<!--[[words(len(grown))]]--> seeds the answers do not stay short. They shrink, grow again, and end at 25<!--[[f"{min(n for n in longer['length'] if n > before['swapped']['length']):.0f}"]]--> to 28<!--[[f"{max(longer['length']):.0f}"]]--> characters, and at least 83<!--[[f"{100 * min(right for right, grew in zip(longer['right'], grown, strict=True) if grew):.0f}"]]--> % of them are right. In the other four<!--[[words(len(grown) - sum(grown))]]--> seeds they are still short after 64 updates, and at most 38<!--[[f"{100 * max(right for right, grew in zip(longer['right'], grown, strict=True) if not grew):.0f}"]]--> % are right. The swapped base was trained from a base that worked correctly in steps. So the rewards may only have brought back an ability that was still there.
 #
-# **The same base writes longer answers if right ones are rewarded, and shorter answers if wrong ones are rewarded<!--[[? min(rows["mean"]["length"]) > 1.5 * before["forget"]["length"] and max(rows["wrong"]["length"]) < before["forget"]["length"]]]-->. So nothing here shows that length by itself helps.** What the swapped base shows depends on the seed, and on when we stop.
+# **The same base writes longer answers if right ones are rewarded, and shorter answers if wrong ones are rewarded<!--[[? min(rows["mean"]["length"]) > 1.5 * before["forget"]["length"] and max(rows["wrong"]["length"]) < before["forget"]["length"]]]-->. So nothing here shows that length by itself helps.** Whether the answers of the swapped base end shorter or longer depends on the seed, and on when we stop.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *7 minutes. Ask for the control before you show it. What goes wrong: "the model has discovered reasoning". Both ways of writing were taught, and the reward chose between them. We ourselves stopped the swapped base after sixteen updates, until a referee asked for a longer run with more seeds.*
@@ -369,14 +369,14 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Only one variant learns nothing. Without a baseline and with the division by length, 41<!--[[pc(rows["none, by length"]["right"])]]--> % of the answers are right, compared with 46<!--[[f"{100 * before['forget']['right']:.0f}"]]--> % of the base's answers. On average the answers shrink to 7<!--[[f"{mean(rows['none, by length']['length']):.0f}"]]--> characters, but some seeds hardly change: the mean lengths of the seeds range from 5.2<!--[[f"{min(rows['none, by length']['length']):.1f}"]]--> to 8.8<!--[[f"{max(rows['none, by length']['length']):.1f}"]]--><!--[[? max(rows["none, by length"]["right"]) < before["forget"]["right"] + 0.05]]-->. Nor does this variant learn at either of the two other rates<!--[[? max(rows["none, by length"]["rates"].values()) < before["forget"]["right"]]]-->.
+# - Only one variant does not improve. Without a baseline and with the division by length, 41<!--[[pc(rows["none, by length"]["right"])]]--> % of the answers are right, compared with 46<!--[[f"{100 * before['forget']['right']:.0f}"]]--> % of the base's answers. On average the answers shrink to 7<!--[[f"{mean(rows['none, by length']['length']):.0f}"]]--> characters, but some seeds hardly change: the mean lengths of the seeds range from 5.2<!--[[f"{min(rows['none, by length']['length']):.1f}"]]--> to 8.8<!--[[f"{max(rows['none, by length']['length']):.1f}"]]--><!--[[? max(rows["none, by length"]["right"]) < before["forget"]["right"] + 0.05]]-->. Nor does this variant improve at either of the two other rates<!--[[? max(rows["none, by length"]["rates"].values()) < before["forget"]["right"]]]-->.
 # - **Why?** If the loss is divided by length, the gradient moves the model towards the habit with the larger mean of $A / \text{length}$. Without a baseline, $A$ is the reward. So this mean is 0.92<!--[[before["forget"]["right in steps"]:.2f]]--> / 29 = 0.03<!--[[weight["in steps"]:.2f]]--> for answers in steps, which have 29 tokens, and 0.32<!--[[before["forget"]["right at once"]:.2f]]--> / 4 = 0.08<!--[[weight["at once"]:.2f]]--> for answers at once, which have 4. With the group's mean subtracted, the second value is negative<!--[[? before["forget"]["right at once"] < before["forget"]["right"] < before["forget"]["right in steps"]]]-->. By the same calculation, the variant without a baseline should not fail if the base's answers at once are right less than 13<!--[[f"{100 * limit:.0f}"]]--> % of the time. We have not tested this limit.
 # - The other three variants end at 79<!--[[pc(rows["mean"]["right"])]]--> to 80<!--[[pc(rows["none"]["right"])]]--> %, and paired tests find no difference between the variant that only subtracts the mean and the other two<!--[[? all(compared[name].corrected > 0.05 for name in ("mean, by length", "none"))]]-->. With ten<!--[[words(len(rows["mean"]["right"]))]]--> seeds, such a test detects a difference of 4<!--[[f"{100 * layout.detectable(3):.0f}"]]--> points with a probability of 80 %, and smaller ones less often.
-# - **Must the answers be the model's own?** Here they should be. In another run (*offline*) the *base* writes all the answers; their number and the learning rate are the same. Then cross-entropy on the right ones ends 16<!--[[100 * own.difference:.0f]]--> ± 2<!--[[100 * own.half:.0f]]--> points lower<!--[[? own.difference > own.half]]-->. This model imitates the base's right answers, and 47<!--[[of_right:.0f]]--> % of those are in steps. At the end, 52<!--[[pc(rows["offline"]["steps"])]]--> % of its own answers are in steps. If the model learns from its own answers, the selection is repeated at every update.
-# - For two<!--[[words(sum(max(row["rates"], key=row["rates"].get) == "0.001" for row in (rows[name] for name in names)))]]--> of the four variants the highest rate was the best one in the first seed. Without a baseline and without the division it reached 85<!--[[pc([rows["none"]["rates"]["0.001"]])]]--> %. So tuning the rate of each variant could change the order of the three that learn.
+# - **Must the answers be the model's own?** Here it helps if they are. In another run (*offline*) the *base* writes all the answers; their number and the learning rate are the same. Then cross-entropy on the right ones ends 16<!--[[100 * own.difference:.0f]]--> ± 2<!--[[100 * own.half:.0f]]--> points lower<!--[[? own.difference > own.half]]-->. This model imitates the base's right answers, and 47<!--[[of_right:.0f]]--> % of those are in steps. At the end, 52<!--[[pc(rows["offline"]["steps"])]]--> % of its own answers are in steps. If the model learns from its own answers, the selection is repeated at every update.
+# - For two<!--[[words(sum(max(row["rates"], key=row["rates"].get) == "0.001" for row in (rows[name] for name in names)))]]--> of the four variants the highest rate was the best one in the first seed. Without a baseline and without the division it reached 85<!--[[pc([rows["none"]["rates"]["0.001"]])]]--> %. So tuning the rate of each variant could change the order of the three that improve.
 # </details>
 #
-# **From this base and at these rates, subtracting the group's mean mattered only together with the division by length.** Without the division, cross-entropy on the model's own right answers did about as well.
+# **From this base we see an effect of subtracting the group's mean only together with the division by length<!--[[? all(rows["mean, by length"]["rates"][rate] > rows["none, by length"]["rates"][rate] + 0.2 and abs(rows["mean"]["rates"][rate] - rows["none"]["rates"][rate]) < 0.06 for rate in rows["mean"]["rates"])]]-->.** This holds at the rate of the ten seeds and, in the first seed, at the two others. Without the division, cross-entropy on the model's own right answers did about as well as subtracting the mean. A difference below 4<!--[[f"{100 * layout.detectable(3):.0f}"]]--> points could have escaped us.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Let the room fill in the table of weights for a right short, a right long and a wrong answer in all four variants. What goes wrong: the winner of one task is taken for the better method.*
@@ -388,9 +388,9 @@ show.predict(
 #
 # $$\text{pass@}k = 1 - \binom{n-c}{k} \Big/ \binom{n}{k},$$
 #
-# an unbiased estimate of the probability that at least one of $k$ tries is right (Chen et al. 2021, section 2.1). If nobody can check, the $k$ answers can still **vote**, and we return the most frequent one (**self-consistency**, Wang et al. 2023).
+# an unbiased estimate of the probability that at least one of $k$ tries is right (Chen et al. 2021, section 2.1). If nobody can check the $k$ answers, they can still **vote**: we return the most frequent one (**self-consistency**, Wang et al. 2023).
 #
-# To compare, we trained the first base further into a third base. Its teachers are those of the first, but if an answer at once is wrong, they also replace one of its digits by a random one. So many wrong answers of the first base **agree**, and those of the third **scatter**.
+# We compare the first base with a third one. To make it, we trained the first base further with teachers who do one thing differently: if an answer at once is wrong, they also replace one of its digits by a random one. Wrong answers of the first base often **agree**, and those of the third base **scatter**.
 
 # %% slideshow={"slide_type": "fragment"}
 from nlmcore.metrics.attempts import majority
@@ -442,12 +442,12 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - In the cell above, the first base votes on 40<!--[[len(asked)]]--> sums. Of these votes 26<!--[[len(wrong)]]--> are wrong, and 26<!--[[carryless]]--> of those are exactly the sum without its carries.
-# - Where wrong answers agree, a vote of 64 is right in 35<!--[[pc([votes["agree"]["64"]])]]--> % of the sums and a single answer in 46<!--[[pc([votes["agree"]["1"]])]]--> %. Where they scatter, the vote is right in 57<!--[[pc([votes["scatter"]["64"]])]]--> % and a single answer in 34<!--[[pc([votes["scatter"]["1"]])]]--> %. All seeds agree on both directions<!--[[? all((run["vote"]["64"] > run["vote"]["1"]) == (key == "scatter") for key in ("forget", "scatter") for run in attempts[key])]]-->.
+# - Where wrong answers agree, a vote of 64 is right in 35<!--[[pc([votes["agree"]["64"]])]]--> % of the sums and a single answer in 46<!--[[pc([votes["agree"]["1"]])]]--> %. Where they scatter, the vote is right in 57<!--[[pc([votes["scatter"]["64"]])]]--> % and a single answer in 34<!--[[pc([votes["scatter"]["1"]])]]--> %. In each of the seeds the vote is worse than a single answer in the first base, and better in the third<!--[[? all((run["vote"]["64"] > run["vote"]["1"]) == (key == "scatter") for key in ("forget", "scatter") for run in attempts[key])]]-->.
 # - With 64 tries the first base solves 100<!--[[pc(run["pass"]["64"] for run in attempts["forget"])]]--> % of the sums, and with 4 tries 73<!--[[pc(run["pass"]["4"] for run in attempts["forget"])]]--> %. After learning from rewards, a single try is right in 78<!--[[pc(run["pass"]["1"] for run in attempts["after"])]]--> %.
-# - With 64 tries the *swapped* base solves only 44<!--[[pc(run["pass"]["64"] for run in attempts["swapped"])]]--> % of the sums. After the 64 updates of section 4, those six<!--[[words(len(regrown))]]--> seeds solve at least 96<!--[[f"{100 * min(of['64'] for of in regrown):.0f}"]]--> % with 64 tries, and 86<!--[[pc(of["1"] for of in regrown)]]--> % with one.
+# - With 64 tries the *swapped* base solves only 44<!--[[pc(run["pass"]["64"] for run in attempts["swapped"])]]--> % of the sums. After the 64 updates of section 4, the six<!--[[words(len(regrown))]]--> seeds whose answers ended longer solve at least 96<!--[[f"{100 * min(of['64'] for of in regrown):.0f}"]]--> % with 64 tries, and 86<!--[[pc(of["1"] for of in regrown)]]--> % with one.
 # </details>
 #
-# **In the first base, rewards sharpened what it could already do.** It solves nearly every sum within 64 tries<!--[[? mean(run["pass"]["64"] for run in attempts["forget"]) > 0.99]]-->, so it cannot show whether rewards also *add* something. In some seeds of the swapped base they did<!--[[? min(of["64"] for of in regrown) > max(run["pass"]["64"] for run in attempts["swapped"])]]-->, or they brought back an ability of the first base, from which the swapped base was trained. To tell which, we would need a base that never could add in steps, and we did not train one.
+# **In the first base we see only that rewards made right answers more frequent.** It solves nearly every sum within 64 tries before any reward<!--[[? mean(run["pass"]["64"] for run in attempts["forget"]) > 0.99]]-->, so it cannot show whether rewards also *add* an ability. In some seeds of the swapped base pass@64 rose<!--[[? min(of["64"] for of in regrown) > max(run["pass"]["64"] for run in attempts["swapped"])]]-->. There the rewards added an ability, or they brought back one of the first base, from which the swapped base was trained. To tell which, we would need a base that never could add in steps, and we did not train one.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Let five students add without carrying, and vote. What goes wrong: "more votes are always safer".*
@@ -467,7 +467,7 @@ free = {
 early = [mean(run["right"][2:7]) for run in judged["0"]["curves"]]
 risen = paired([before["forget"]["right"]] * len(early), {"early": early})[0]["early"]
 show.predict(
-    "After these updates the judge is content: its reward has risen from 0.2 to 0.9. How many of the model's answers are right now?",
+    "After these updates the judge's reward has risen from 0.2 to 0.9. How many of the model's answers are right now?",
     choices={"about 80 %": 0.8, "about 50 %, as before": 0.5, "nearly none": 0.0},
     answer=mean(judged["0"]["right"]),
     why="Among the answers of the base, the long ones are those in steps, and most of those are right. But an answer in steps has 28 characters, and the judge's reward grows up to a length of 40.",
@@ -492,15 +492,16 @@ for beta, of in judged.items():
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Without a price, the judge's reward rises from 0.21<!--[[free["reward"][0]:.2f]]--> to 0.92<!--[[free["reward"][-1]:.2f]]-->, and 2<!--[[pc(judged["0"]["right"])]]--> % of the answers are right. The KL divergence from the base grows to 71<!--[[free["kl"][-1]:.0f]]--> nats per answer. If you watch only the reward, you see success.
+# - Without a penalty (β = 0), the judge's reward rises from 0.21<!--[[free["reward"][0]:.2f]]--> to 0.92<!--[[free["reward"][-1]:.2f]]-->, and 2<!--[[pc(judged["0"]["right"])]]--> % of the answers are right. The KL divergence from the base grows to 71<!--[[free["kl"][-1]:.0f]]--> nats per answer. If you watch only the reward, you see success.
 # - Averaged over updates 2 to 6, accuracy was between 33<!--[[f"{100 * min(early):.0f}"]]--> and 74<!--[[f"{100 * max(early):.0f}"]]--> %, depending on the seed. So in some seeds accuracy rises at first, but with five seeds we cannot tell whether it does on average (11<!--[[100 * risen.difference:.0f]]--> ± 20<!--[[100 * risen.half:.0f]]--> points<!--[[? risen.half > risen.difference]]-->).
-# - At β = 0.01, four<!--[[words(sum(value > 0.5 for value in judged["0.01"]["right"]))]]--> of five seeds stay above 50 %, and one writes nonsense. At β = 0.03<!--[[best_beta]]-->, the highest price that we tried, all five stay above it, and 79<!--[[pc(held_end["right"])]]--> % of the answers are right.
+# - At β = 0.01, four<!--[[words(sum(value > 0.5 for value in judged["0.01"]["right"]))]]--> of five seeds stay above 50 %, and one writes nonsense. At β = 0.03<!--[[best_beta]]-->, the highest value that we tried, all five stay above it, and 79<!--[[pc(held_end["right"])]]--> % of the answers are right.
 # - That is about as many as with the checker (79<!--[[pc(rows["mean"]["right"])]]--> %), though the two runs had different learning rates and we chose this β by its result. In this base, long answers happen to be right.
+# - But even at this β the judge has a cost. Nearly all answers are in steps now<!--[[? min(held_end["steps"]) > 0.98]]-->, and 79<!--[[pc(held_end["right in steps"])]]--> % of those are right, fewer than the base's 92<!--[[f"{100 * before['forget']['right in steps']:.0f}"]]--> %<!--[[? max(held_end["right in steps"]) < before["forget"]["right in steps"] - 0.05]]-->. The judge or the high rate may be the reason. We did not test which.
 # - Our gradient of the KL penalty, like GRPO's, ignores that a change of the parameters also changes which prefixes are sampled. So training follows this objective only approximately.
-# - Would stopping early have done as well? Without a price, the best update has a mean accuracy of 63<!--[[100 * max(free["right"]):.0f]]--> %, so stopping all seeds at the same update would not. In the larger study of Gao et al. the penalty acted much like stopping early.
+# - Would stopping early have done as well? Without a penalty, the best update has a mean accuracy of 63<!--[[100 * max(free["right"]):.0f]]--> %, so stopping all seeds at the same update would not. In the larger study of Gao et al. the penalty acted much like stopping early.
 # </details>
 #
-# **A KL penalty does not improve the judge. If it is strong enough, it keeps the model near its base, and there this judge happens to be right.**
+# **A KL penalty does not improve the judge. If it is strong enough, it keeps the model near its base, where most of the long answers happen to be right.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Ask what an engineer who sees only the reward would report. What goes wrong: the KL penalty is taken for a cure. It only keeps the model where the judge is right by accident.*
@@ -522,11 +523,11 @@ for beta, of in judged.items():
 #
 # | question | what we measured | control |
 # |---|---|---|
-# | Does a reward of right or wrong suffice? | 46<!--[[f"{100 * before['forget']['right']:.0f}"]]--> % → 79<!--[[pc(rows["mean"]["right"])]]--> % right | a coin: 41<!--[[pc(chance_row["right"])]]--> % |
+# | Can a model learn from one bit for each answer? | 46<!--[[f"{100 * before['forget']['right']:.0f}"]]--> % → 79<!--[[pc(rows["mean"]["right"])]]--> % right | a coin: 41<!--[[pc(chance_row["right"])]]--> % |
 # | Why do answers grow? | the habit that earned more was long | rewarded for wrong answers, the same base writes 5<!--[[f"{mean(rows['wrong']['length']):.0f}"]]--> characters |
 # | Does it add ability? | not in the first base: pass@64 was 100<!--[[pc(run["pass"]["64"] for run in attempts["forget"])]]--> % before | the swapped base: pass@64 rises from 44<!--[[pc(run["pass"]["64"] for run in attempts["swapped"])]]--> to 99<!--[[pc(of["64"] for of in regrown)]]--> % in six<!--[[words(len(regrown))]]--> of ten<!--[[words(len(grown))]]--> seeds |
-# | Which part of GRPO is needed? | only ÷ length without a baseline learns nothing | four variants, ten<!--[[words(len(rows["mean"]["right"]))]]--> paired seeds, one base |
-# | What if the judge is wrong? | accuracy ends near zero | a price on the KL divergence: 79<!--[[pc(held_end["right"])]]--> % right |
+# | Which part of GRPO is needed? | only the division by length without a baseline brings no gain | four variants, ten<!--[[words(len(rows["mean"]["right"]))]]--> paired seeds, one base |
+# | What if the judge is wrong? | accuracy ends near zero | a penalty on the KL divergence: 79<!--[[pc(held_end["right"])]]--> % right |
 #
 # **One bit taught our model which of its habits to use. In some seeds of the swapped base it also repaired a habit.** If a reward only resembles a check, training raises what the reward measures, whether or not the answers are right.
 

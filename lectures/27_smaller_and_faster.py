@@ -214,7 +214,7 @@ show.predict(
 # - 3 bits cost SmolLM2 1.7<!--[[three[SMOL]:.1f]]--> nats per token; its perplexity on these passages rises from 45<!--[[perplexity[4]:.0f]]--> to 245<!--[[perplexity[3]:.0f]]-->.
 # - A token of SmolLM2 has 3.4<!--[[models[SMOL]["characters per token"]:.1f]]--> characters on average. Per character the cost is still 39<!--[[per_character / three[OURS]:.0f]]--> times that of `char_gpt`.
 # - With 2 bits SmolLM2 is worse than a uniform guess among its 49,152<!--[[smol.vocab_size:,]]--> tokens<!--[[? perplexity[2] > smol.vocab_size]]-->.
-# - **5 bits cost SmolLM2 0.26<!--[[cost(SMOL, "block, 5 bits")[0]:.2f]]--> nats, more than 4 bits do.** The weights lie on 16 levels already, and only the lowest and the highest of these are among the 32 levels of 5 bits, so most weights move again. In `char_gpt`, whose weights were not rounded before, 5 bits cost nothing that we can see<!--[[? cost(OURS, "block, 5 bits")[1] < 0 < cost(OURS, "block, 5 bits")[2]]]-->.
+# - **5 bits cost SmolLM2 0.26<!--[[cost(SMOL, "block, 5 bits")[0]:.2f]]--> nats, more than 4 bits do.** The weights lie on 16 levels already, and only the lowest and the highest of these are among the 32 levels of 5 bits, so most weights move again. With 8 bits all 16 levels are among the 256, and the relative error is only 0.0005<!--[[error(SMOL, "block, 8 bits"):.4f]]-->. In `char_gpt`, whose weights were not rounded before, 5 bits cost nothing that we can see<!--[[? cost(OURS, "block, 5 bits")[1] < 0 < cost(OURS, "block, 5 bits")[2]]]-->.
 # - These are only two models, on a few passages. The models differ in size, depth, training and tokens, so the factor between their costs says nothing about any one of these differences.
 # </details>
 #
@@ -243,6 +243,7 @@ for seed in range(5):
     chance = torch.Generator().manual_seed(seed)
     with replaced(ours, partial(with_noise, bits=3, generator=chance)):
         noise[OURS].append(float((nats(gpt, all_plays) - as_it_is).mean()))
+ratios = [draw / three[name] for name in models for draw in noise[name]]
 with show.held_back() as noise_told:
     for name, draws in noise.items():
         listed = ", ".join(f"{draw:.3f}" for draw in draws)
@@ -253,7 +254,7 @@ show.predict(
     "You add noise as large as the error of 3 bits. What does it cost, compared with rounding to 3 bits?",
     choices={"a tenth": 0.1, "about the same": 1.0, "ten times": 10.0},
     answer=fmean(fmean(noise[name]) / three[name] for name in models),
-    why="In both models it costs about as much. But compare it with the two other controls before you conclude that only the size matters.",
+    why="In both models the noise costs about as much as the rounding. But compare it with the two other controls before you conclude that only the size matters.",
     reveals=noise_told,
 )
 
@@ -297,7 +298,7 @@ show.predict(
     f"If each matrix of `char_gpt` has one scale, the relative error is {error(OURS, 'matrix, 4 bits'):.2f} with 4 bits. You keep the largest 0.5 % of the weights exactly, and round only the others. What fraction of the error is left?",
     choices={"95 %": 0.95, "55 %": 0.55, "5 %": 0.05},
     answer=falls,
-    why="The largest weights widen the step of all others. If you keep as many random weights exactly instead, nothing changes.",
+    why="The largest weights widen the step of all others. If you keep as many random weights exactly instead, the error hardly changes.",
     reveals=outliers_told,
 )
 
@@ -306,13 +307,13 @@ show.predict(
 #
 # - Five draws of the noise cost `char_gpt` between 0.011<!--[[min(noise[OURS]):.3f]]--> and 0.020<!--[[max(noise[OURS]):.3f]]--> nats, and rounding costs 0.013<!--[[three[OURS]:.3f]]--><!--[[? min(noise[OURS]) < three[OURS] < max(noise[OURS])]]-->. With draws so far apart we cannot see whether the form makes a small difference in this model.
 # - **In SmolLM2 the form does matter.** Reversed errors cost 1.03<!--[[reversed_[SMOL][0]:.2f]]--> nats, much less than the errors of rounding (1.70<!--[[three[SMOL]:.2f]]-->), and less than any draw of the noise<!--[[? reversed_[SMOL][2] < min(cost(SMOL, "block, 3 bits")[1], *noise[SMOL])]]-->. Moved errors cost between 1.7<!--[[min(moved[SMOL]):.1f]]--> and 2.5<!--[[max(moved[SMOL]):.1f]]-->. All these errors are equally large. So it matters there which weight gets which error, and we do not know why.
-# - With 4 bits, a scale per row costs more than a scale per block in both models, and a scale per matrix costs still more<!--[[? all(cost(n, "block, 4 bits")[0] < cost(n, "row, 4 bits")[0] < cost(n, "matrix, 4 bits")[0] for n in models)]]-->. **But a scale per block also takes more storage.** If we may store about 4 bits per weight, a scale per row leaves 4 bits for the weight itself, and a scale per block of 32 leaves only 3. Then the scale per *row* is better in both models<!--[[? all(cost(n, "row, 4 bits")[2] < cost(n, "block, 3 bits")[1] and row_share[n] < 0.2 for n in models)]]-->.
-# - Keeping the largest 0.5 % exactly lowers the cost of one scale per matrix from 0.021<!--[[cost(OURS, "matrix, 4 bits")[0]:.3f]]--> to 0.007<!--[[cost(OURS, spared)[0]:.3f]]--> nats in `char_gpt`, for 0.16<!--[[32 * stored("rounding")["spared"]:.2f]]--> more bits per weight. If as many *random* weights are kept exactly instead, we see no change of the cost<!--[[? not apart(cost(OURS, as_many), cost(OURS, "matrix, 4 bits")) and apart(cost(OURS, spared), cost(OURS, as_many))]]-->. In SmolLM2 random weights do not help either<!--[[? cost(SMOL, spared)[2] < cost(SMOL, "matrix, 4 bits")[1] < cost(SMOL, as_many)[0]]]-->.
-# - **The total size does not tell everything.** In SmolLM2 one scale per row has a relative error of 0.13<!--[[error(SMOL, "row, 4 bits"):.2f]]-->. One scale per matrix, with the largest weights kept exactly, has about the same, 0.12<!--[[error(SMOL, spared):.2f]]-->, but their costs are far apart<!--[[? cost(SMOL, spared)[1] > 3 * cost(SMOL, "row, 4 bits")[2]]]-->. The reason may be which matrices get the error, or which weights. We tested neither explanation for these two. In `char_gpt` the two costs differ by less than a factor of three<!--[[? cost(OURS, spared)[2] < 3 * cost(OURS, "row, 4 bits")[1]]]-->.
+# - With 4 bits, the loss rises more with a scale per row than with a scale per block in both models, and still more with a scale per matrix<!--[[? all(cost(n, "block, 4 bits")[0] < cost(n, "row, 4 bits")[0] < cost(n, "matrix, 4 bits")[0] for n in models)]]-->. **But a scale per block takes more storage.** If we may store about 4 bits per weight, a scale per row leaves 4 bits for the weight itself, and a scale per block of 32 leaves only 3. Then the scale per *row* is better in both models<!--[[? all(cost(n, "row, 4 bits")[2] < cost(n, "block, 3 bits")[1] and row_share[n] < 0.2 for n in models)]]-->.
+# - Keeping the largest 0.5 % exactly lowers the cost of one scale per matrix from 0.021<!--[[cost(OURS, "matrix, 4 bits")[0]:.3f]]--> to 0.007<!--[[cost(OURS, spared)[0]:.3f]]--> nats in `char_gpt`, for 0.16<!--[[32 * stored("rounding")["spared"]:.2f]]--> more bits per weight. If as many *random* weights are kept exactly instead, the cost falls by only 0.0003<!--[[cost(OURS, "matrix, 4 bits")[0] - cost(OURS, as_many)[0]:.4f]]--> nats<!--[[? apart(cost(OURS, spared), cost(OURS, as_many))]]-->. In SmolLM2 random weights do not help either<!--[[? cost(SMOL, spared)[2] < cost(SMOL, "matrix, 4 bits")[1] < cost(SMOL, as_many)[0]]]-->.
+# - **The total size does not tell everything.** In SmolLM2 one scale per row has a relative error of 0.13<!--[[error(SMOL, "row, 4 bits"):.2f]]-->. One scale per matrix, with the largest weights kept exactly, has about the same, 0.12<!--[[error(SMOL, spared):.2f]]-->, but their costs are far apart<!--[[? cost(SMOL, spared)[1] > 3 * cost(SMOL, "row, 4 bits")[2]]]-->. Perhaps it matters which matrices get the error, or which weights. We did not test this for these two kinds of scale. In `char_gpt` the two costs differ by less than a factor of three<!--[[? cost(OURS, spared)[2] < 3 * cost(OURS, "row, 4 bits")[1]]]-->.
 # - SpQR (Dettmers et al. 2023) also stores outliers with more bits than the other weights. GPTQ (Frantar et al. 2023) changes the weights that are not yet rounded, to make up for the error of those that are. Both look at the error in the *output* of a layer, not in the weights. We did not try them.
 # </details>
 #
-# **An outlier sets the step, and the step sets the error. In these two models noise of the same size costs about as much as rounding, within a factor of two<!--[[? all(0.5 < draw / three[name] < 2 for name in models for draw in noise[name])]]-->. But in SmolLM2 the cost also depends on which weight gets which error.**
+# **An outlier sets the step, and the step sets the error. In these two models noise of the same size costs between 0.8<!--[[int(10 * min(ratios)) / 10]]--> and 1.6<!--[[(int(10 * max(ratios)) + 1) / 10]]--> times as much as rounding. But in SmolLM2 the cost also depends on which weight gets which error.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Until a referee moved the errors, this section concluded that only their size matters. The control with random weights is the point: without it "outliers matter" is only a story. What goes wrong: students mix up outliers of weights with outliers of activations, which are a different problem (Dettmers et al. 2022).*
@@ -320,7 +321,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Why is the larger model more fragile?
 #
-# A tempting answer is depth: perhaps errors add up over 30 layers. To test it, we round only $k$ layers of SmolLM2 to 3 bits, chosen at random in three draws for each $k$.
+# A tempting answer is depth. Perhaps errors add up over 30 layers. To test it, we round only $k$ layers of SmolLM2 to 3 bits, chosen at random in three draws for each $k$.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 by_depth = {
@@ -426,7 +427,7 @@ show.predict(
 # $$L = -T^2 \sum_v p_v \ln q_v, \qquad p = \mathrm{softmax}(z_{\text{teacher}} / T), \quad q = \mathrm{softmax}(z_{\text{student}} / T).$$
 #
 # Here $z$ are the logits, and $T$ is a temperature ([lecture 9](09_decoding.ipynb)), which we leave at 1. The text says only which letter came next, but the teacher says how probable each letter was. The student has two layers of width 64, an eighth of the parameters of `char_gpt`, and reads 50,440<!--[[study["characters"]["text"]:,]]--> characters of Shakespeare several times over. The teacher takes time to compute its probabilities, so in the same time the
-# student without a teacher takes more steps. As a **control**, a third student reads 460,800<!--[[fresh:,]]--> characters once, without a teacher. They come from the plays that the teacher was trained on, and so do the 50,440 (`python -m lectures.recipes distillation`).
+# student without a teacher takes more steps. As a **control**, a third student reads 460,800<!--[[fresh:,]]--> characters once, without a teacher. Both texts come from the plays that the teacher was trained on (`python -m lectures.recipes distillation`).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 study = stored("distillation")
@@ -513,7 +514,7 @@ for arm, of in drafts.items():
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # - On the test play the teacher accepts 0.71<!--[[fmean(arms["taught"]["accepted"]):.2f]]--> of the taught student's letters, and 0.68<!--[[fmean(arms["more text"]["accepted"]):.2f]]--> of those of the student with more text, whose loss is about the same. The taught student is ahead in each seed<!--[[? all(a > b for a, b in zip(arms["taught"]["accepted"], arms["more text"]["accepted"], strict=True))]]-->.
 # - With the taught student's drafts, the teacher is called 0.4<!--[[drafts["taught"]["draft"]["calls"]:.1f]]--> times per letter instead of once. But a letter takes longer here, 2.8<!--[[drafts["taught"]["draft"]["milliseconds"]:.1f]]--> ms instead of 1.7<!--[[plain["milliseconds"]:.1f]]--><!--[[? drafts["taught"]["draft"]["milliseconds"] > plain["milliseconds"]]]-->. This is one student, on a few hundred letters.
-# - We assume that a check takes as long as a call of the teacher for one letter. Then drafting one letter takes 78<!--[[100 * letter_cost:.0f]]--> % of the time of such a call. With this many accepted letters, drafting would save time only if it took less than 38<!--[[100 * break_even:.0f]]--> %.
+# - We assume that a check takes as long as a call of the teacher for one letter. Then drafting one letter takes 78<!--[[100 * letter_cost:.0f]]--> % of the time of such a call. With this many accepted letters, drafting would save time only if one drafted letter took less than 38<!--[[100 * break_even:.0f]]--> %.
 # - A model can draft for itself. With **multi-token prediction** (Gloeckle et al. 2024) it also predicts the tokens after the next one. We did not try it.
 #
 # **In this training a teacher helped about as much as nine times the text, and its probabilities taught more than letters sampled from them. Drafts save calls of the large model, but on our machine they take more time than they save<!--[[? letter_cost > break_even]]-->.**
@@ -549,6 +550,8 @@ positions = batch[:, 1:].numel()
 config = gpt.config
 measured = activation_bytes(batch)
 short = activation_bytes(batch[:, :65])
+with torch.autocast("cpu", dtype=torch.bfloat16):
+    in_16_bits = activation_bytes(batch)
 vectors = measured / (4 * positions * config.n_layers * config.d_model)
 fixed = 16 * card["parameters"]
 SIZES = {
@@ -570,13 +573,13 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The activations take 40<!--[[measured / 1e6:.0f]]--> MB, the rest 13<!--[[fixed / 1e6:.0f]]--> MB. Windows of a quarter of the length take about a quarter of the memory<!--[[? abs(measured / short - 4) < 0.2]]-->, so attention keeps no matrix of $n^2$ weights per head here. Its fused kernel computes them again in the backward pass.
-# - The widget counts 18<!--[[widgets.VECTORS_KEPT]]--> vectors of width $D$ per layer and token. The measured 19.3<!--[[vectors:.1f]]--> also include attention's mask, the final normalisation and the logits. Other blocks keep more or fewer vectors, so the bars of the other models are estimates.
-# - A **bfloat16** number has 16 bits, and its exponent has as many bits as that of a 32-bit number. Small updates would be lost in 16-bit weights, so a copy in 32 bits is kept. This is **mixed precision** (Micikevicius et al. 2018, for a different 16-bit format). The sum per parameter stays at 16 bytes: $2 + 4 + 2 + 8$ for weight, copy, gradient and moments (Rajbhandari et al. 2020). Only the activations halve.
-# - **Checkpointing** keeps only the input of each layer, and computes the other activations again in the backward pass (Chen et al. 2016). So one more forward pass saves most of the memory of the activations.
+# - The activations take 40<!--[[measured / 1e6:.0f]]--> MB, the rest 13<!--[[fixed / 1e6:.0f]]--> MB. Windows of a quarter of the length take about a quarter of the memory<!--[[? abs(measured / short - 4) < 0.2]]-->, so attention keeps no matrix of $n^2$ weights per head here. Its fused kernel computes these weights again in the backward pass.
+# - The widget counts 18<!--[[widgets.VECTORS_KEPT]]--> vectors of the model's width per layer and token. The measured 19.3<!--[[vectors:.1f]]--> also include attention's mask, the final normalisation and the logits. Other blocks keep more or fewer vectors, so the bars of the other models are estimates.
+# - A **bfloat16** number has 16 bits, and its exponent has as many bits as that of a 32-bit number. Small updates would be lost in 16-bit weights, so a copy in 32 bits is kept. This is **mixed precision** (Micikevicius et al. 2018, for a different 16-bit format). The sum per parameter stays at 16 bytes: $2 + 4 + 2 + 8$ for weight, copy, gradient and moments (Rajbhandari et al. 2020). Only the activations shrink, to a half if all of them are kept in 16 bits. With PyTorch's mixed precision (`torch.autocast`), those of `char_gpt` shrink to 0.6<!--[[in_16_bits / measured:.1f]]--> of their size, because the normalisations keep their inputs in 32 bits, and the 16-bit copies of the weights count as well.
+# - **Checkpointing** keeps only the input of each layer, and computes the other activations again in the backward pass (Chen et al. 2016). By the widget's count, `char_gpt` then has at most 22<!--[[config.n_layers + widgets.VECTORS_KEPT]]--> vectors per token in memory at a time, instead of 72<!--[[config.n_layers * widgets.VECTORS_KEPT]]-->. The price is one more forward pass.
 # </details>
 #
-# **In training, 16 bits with a 32-bit copy save no memory for weights, gradients and moments. They halve the activations.**
+# **In training, 16 bits with a 32-bit copy save no memory for weights, gradients and moments. At best they halve the activations.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Ask what must be in memory for one step of AdamW before the table. What goes wrong: "7 billion parameters need 28 GB". That is enough to use the model in 32 bits. To train it you need four times as much, before the first activation.*
@@ -584,13 +587,13 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## How many bits?
 #
-# - **The model that you use** keeps 4 bits of each weight in its matrices, or 5 with the share of step and minimum. We could not measure what they cost.
+# - **The model that you use** stores 4 bits for each weight of its matrices, or 5 if you count the step and the minimum. We could not measure what they cost.
 # - **3 bits** cost `char_gpt` 0.01<!--[[three[OURS]:.2f]]--> nats per character and SmolLM2 0.50<!--[[per_character:.2f]]-->. We do not know what explains this difference. Rounding fewer layers does not test depth, because it also rounds fewer weights.
 # - **The step** sets the size of the error, and one outlier sets the step. Smaller blocks lower the error but cost bits: at about 4 bits per weight, one scale per row was better than one per block of 32.
 # - **Pruning** costs `char_gpt` far more than rounding, at equal storage and without further training.
 # - **A small model** learned from a large one's probabilities about as much as from nine times the text<!--[[? in_time.difference < 0 and in_time.p < 0.05 < versus.p]]-->, at this length of training.
 #
-# **The same 3 bits cost one of these models almost nothing and ruined the other. Measure the cost on your model, token by token, and count all the bits.**
+# **The same 3 bits cost one of these models almost nothing and made the perplexity of the other more than five times as high<!--[[? perplexity[3] > 5 * perplexity[4]]]-->. Measure the cost on your model, token by token, and count all the bits.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *3 minutes. Let the room answer the question of the first slide. What goes wrong: "4 bits are enough". We have tested one model whose weights were not rounded before, on one kind of text.*
