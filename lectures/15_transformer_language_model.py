@@ -925,7 +925,7 @@ def led(of):
 
 
 def half_width(differences):
-    """Of the 95 % interval of a mean over five seeds."""
+    """Half the width of the 95 % interval of a mean over five seeds."""
     return 2.776 * differences.std() / math.sqrt(5)
 
 
