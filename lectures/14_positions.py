@@ -112,7 +112,8 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Try all 24 orders of four words. The coloured stripes are the vectors that one layer of self-attention with random weights
-# computes; below them is their mean.
+# computes; below them is their mean. In two of the four settings **sinusoids** are added to the words. These are vectors of sines and cosines that give
+# each position its own pattern (section 2).
 #
 # > **Ask yourself.** In which of the four settings do a word's stripes change when you shuffle the words? And in
 # > which does the mean change?
@@ -145,13 +146,12 @@ widgets.shuffle_playground(
 # - Without positions each word takes its stripes along, and they do not change. The mean does not change either.
 # - With a causal mask the stripes and the mean change, even without positions. The second word sees two words and the fourth sees four, so the order
 #   matters. The mask *breaks the symmetry*. The next cell shows how it lets a model count positions.
-# - With **sinusoids** added, with or without the mask, they change as well. Sinusoids are vectors of sines and cosines that give each position its own pattern
-#   (section 2).
+# - With sinusoids added, with or without the mask, the stripes and the mean change as well.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **A causal model can count, although nobody gave it positions.** Take a head whose scores are all equal. The token at the start
-# of the text has the value 1, and all others have 0. At position $t$ the mask lets the head read $t + 1$ words:
+# **A causal model can count, although nobody gave it positions.** Take a head whose scores are all equal, and whose values have one
+# entry: 1 for the token at the start of the text, 0 for all others. At position $t$ the mask lets the head read $t + 1$ tokens:
 
 # %% slideshow={"slide_type": "fragment"}
 nothing = torch.zeros(1, 8, 4)  # queries and keys are zero, so all scores are 0
@@ -162,7 +162,7 @@ print("output of the head:", counted[0, :, 0])
 print("1 / (t + 1):       ", 1 / torch.arange(1, 9))
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# The head's output *reveals* the position. Haviv et al. (2022) found that causal language models trained without any positions come close
+# The head's output *reveals* the position. It does so if the model can tell the token at the start from all others, for example because every text begins with the same special token. Haviv et al. (2022) found that causal language models trained without any positions come close
 # to models that are given positions. A model that reads in both directions has no such cue.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -349,7 +349,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Without positions the encoder predicts 16.6<!--[[100 * letters["none"].mean():.1f]]--> % of the hidden letters. Both kinds of sinusoids are better, with every seed<!--[[? letters["none"].max() < min(added.min(), concatenated.min())]]-->.
+# - Without positions the encoder predicts 16.6<!--[[100 * letters["none"].mean():.1f]]--> % of the hidden letters. With sinusoids, added or concatenated, it predicts more with every seed<!--[[? letters["none"].max() < min(added.min(), concatenated.min())]]-->.
 # - Added sinusoids give 19.4<!--[[100 * added.mean():.1f]]--> %, concatenated ones 20.9<!--[[100 * concatenated.mean():.1f]]--> %, and the ranges overlap<!--[[? added.max() > concatenated.min()]]-->. So the ranges do not settle which is better. Compare the two seed by seed.
 # - Concatenation is ahead with all five<!--[[words(int((concatenated > added).sum()))]]--> seeds, by 1.5<!--[[100 * (concatenated - added).mean():.1f]]--> ± 1.5<!--[[100 * 2.776 * (concatenated - added).std() / math.sqrt(5):.1f]]--> points. The interval barely excludes 0, so this is only a hint.
 #   Concatenation also has an extra matrix.
@@ -404,8 +404,8 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Neighbours are similar, 0.79<!--[[by_distance[1]:.2f]]--> on average. (We first subtract the mean vector, which all positions share.) But similarity does not simply
-#   fall with distance. At distance 3 it is 0.18<!--[[by_distance[3]:.2f]]-->, at distance 12 it is 0.44<!--[[by_distance[12]:.2f]]-->. These are the stripes of the picture. Nobody asked for them, and we do not
-#   know what they are for.
+#   fall with distance. At distance 3 it is 0.18<!--[[by_distance[3]:.2f]]-->, at distance 12 it is 0.44<!--[[by_distance[12]:.2f]]-->. These are the stripes of the picture. We do not
+#   know why training produced them.
 # - MiniLM refuses a text of 513 tokens, because it has no vector for a 513th position. Sinusoids exist for every position; section 6 asks whether a
 #   model can *use* one that it never saw in training.
 # </details>
@@ -423,7 +423,7 @@ show.predict(
 #
 # | | effect on a score $q \cdot k$ | learned |
 # |---|---|---|
-# | **Shaw et al.** (2018) | adds $q \cdot a_\delta$, with one vector $a_\delta$ per distance (beyond a limit the distance is *clipped*, so all longer ones share a vector); adds other vectors to the values | the vectors |
+# | **Shaw et al.** (2018) | adds $q \cdot a_\delta$, with one vector $a_\delta$ per distance; distances beyond a limit are *clipped* to it, so they share a vector. The values get such vectors as well | the vectors |
 # | **Transformer-XL** (Dai et al. 2019) | adds $q \cdot r_\delta + u \cdot k + v \cdot r_\delta$, with $r_\delta = \mathrm{PE}(\delta)\,W_R$ | $W_R$, $u$, $v$ |
 # | **T5's buckets** (Raffel et al. 2020) | adds one value per head and *bucket*, a group of neighbouring distances; buckets widen with distance | the values |
 # | **rotary positions** (Su et al. 2021) | rotates query and key by their positions, like clock hands | nothing |
@@ -484,7 +484,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# Rotations keep lengths, so the dot product depends only on the angle *between* the two vectors, and through it on $n - m = -\delta$:
+# Rotations keep lengths, so in each pair only the angle *between* query and key counts. The rotations change this angle by $(m - n)\,\theta_i$. So the score depends on the positions only through $m - n = \delta$:
 #
 # $$(q R_m) \cdot (k R_n) = q \cdot (k R_{n-m}), \qquad R_m \text{ the rotation for position } m.$$
 #
@@ -524,8 +524,8 @@ def reads(first, rotate_values=False, layouts=("half", "half")):
 
 options_of = {
     "queries and keys": {},
-    "values as well": {"rotate_values": True},
-    "q halves, k interleaved": {"layouts": ("half", "interleaved")},
+    "queries, keys and values": {"rotate_values": True},
+    "q half, k interleaved": {"layouts": ("half", "interleaved")},
 }
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -547,8 +547,8 @@ show.predict(
 # > **What also goes wrong.** You rotate the values as well. They then carry the absolute position into the output<!--[[? sorted(differs.values())[1] > 0.1]]-->.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Side by side.** The prediction below reveals four panels. They show how much each method adds to a score (for rotary, the resulting score) as a function of the key's
-# distance. T5's values are *learned*: they are from a translator of section 6, which was trained on texts of up to 20 words. The vectors of Shaw's panel
+# **Side by side.** The prediction below reveals four panels. They show how much each method adds to a score, against the position of the key relative to the query. Rotary positions add
+# nothing, so their panel shows the score itself. T5's values are *learned*: they are from a translator of section 6, which was trained on texts of up to 20 words. The vectors of Shaw's panel
 # are random. The rotary panel has one random query and key, and one query and key whose entries are all 1. (Transformer-XL's sinusoids
 # of the distance produce waves like those of rotary positions.)
 
@@ -712,8 +712,9 @@ show.predict(
 #
 # - With a **window** the loss stays at 2.20<!--[[at_end["a window"]:.2f]]--> to the end, so the keys further back did the harm. The price is that the model never reads
 #   further back than 47 characters.
-# - A window leaves fewer keys as well as fewer angles. Which of the two helps? A **larger base** keeps all keys, and its loss is 2.26<!--[[repaired["a larger base"][:, 8].mean():.2f]]--> at positions 129 to 144, where the
-#   unrepaired models have 2.81<!--[[repaired["as trained"][:, 8].mean():.2f]]-->. So it is not only the number of keys that does harm; new angles do as well. At the end it is 2.68<!--[[at_end["a larger base"]:.2f]]-->.
+# - A window leaves fewer keys as well as fewer angles. Which of the two helps? A **larger base** keeps all keys and changes only the angles, and its loss is 2.26<!--[[repaired["a larger base"][:, 8].mean():.2f]]--> at positions 129 to 144, where the
+#   unrepaired models have 2.81<!--[[repaired["as trained"][:, 8].mean():.2f]]-->. So the number of keys alone does not explain the harm. New angles are the likely reason: within the first 48
+#   characters, where there are none, the larger base does not help<!--[[? (repaired["a larger base"][:, :3].mean(0) > repaired["as trained"][:, :3].mean(0)).all()]]-->. At the end, where more pairs reach new angles, its loss is 2.68<!--[[at_end["a larger base"]:.2f]]-->.
 # - **Interpolation** alone raises the loss even for the first 16 characters, to 2.66<!--[[repaired["interpolation"][:, 0].mean():.2f]]-->. Neighbours are now a quarter of a step apart, and
 #   training never showed fractions of a step.
 # - After 30 more steps with interpolation the loss at the end is 2.38<!--[[at_end["interpolation, trained on"]:.2f]]-->, and after 30 more steps without it 2.44<!--[[at_end["as before, trained on"]:.2f]]-->. Interpolation is better with each of the five seeds<!--[[? (repaired["interpolation, trained on"][:, -1] < repaired["as before, trained on"][:, -1]).all()]]-->, but within
@@ -767,7 +768,7 @@ most_late = max(row[at]["exact"] for row in transformers.values() for at in ("24
 # ## 7. Thirteen ways, measured
 #
 # Wang et al. (2021) trained BERT with thirteen choices of positional encodings: none, three absolute kinds, three relative ones, and six
-# combinations of an absolute and a relative kind. They compared them on GLUE, a set of tasks on sentences. "Learnable sinusoids" are sinusoids with learned
+# combinations of an absolute and a relative kind. They compared the thirteen models on GLUE, a set of tasks on sentences. "Learnable sinusoids" are sinusoids with learned
 # frequencies; relative sinusoids add $q \cdot \mathrm{PE}(\delta)$ to the score (Wei et al. 2019). We ran all thirteen on the hidden letter of
 # section 3, with five seeds.
 #
@@ -814,11 +815,11 @@ HTML(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - The pair is better than both its parts in one<!--[[words(sum(of > 0 for of in gain.values()))]]--> of the six rows, *learned + relative learnable sinusoids*. It has the highest mean of all, 82.5<!--[[max(mean for mean, _ in theirs.values())]]-->. In the other five the mean of the pair is below that of its better kind.
+# - The pair has a higher mean than both its parts in one<!--[[words(sum(of > 0 for of in gain.values()))]]--> of the six rows, *learned + relative learnable sinusoids*. It has the highest mean of all, 82.5<!--[[max(mean for mean, _ in theirs.values())]]-->, but its lead of 0.3<!--[[max(gain.values()):.1f]]--> is smaller than its standard deviation over the runs, 0.44<!--[[theirs[max(gain, key=gain.get)][1]]]-->. In the other five the mean of the pair is below that of its better kind.
 # - On GLUE and on the hidden letter "none" is last<!--[[? min(rows, key=lambda name: rows[name].mean()) == min(theirs, key=theirs.get) == "none"]]-->. But the best rows differ. Our best three, highlighted in the picture, are those with *learned relative* vectors<!--[[? all(name.endswith(("relative: learned", "relative learned")) for name in best_three)]]-->, and among these
 #   three the ranges over the seeds overlap<!--[[? max(rows[name].min() for name in best_three) < min(rows[name].max() for name in best_three)]]-->.
 # - Learned absolute positions are among the best on GLUE (82.2<!--[[theirs["absolute: learned"][0]]]-->). Here they are only 1.0<!--[[(rows["absolute: learned"] - rows["none"]).mean():.1f]]--> ± 1.4<!--[[2.776 * (rows["absolute: learned"] - rows["none"]).std() / math.sqrt(5):.1f]]--> points ahead of "none" (mean difference with its 95 % interval), so five seeds cannot tell the two apart.
-# - **After six times as many steps the two differ.** With learned absolute positions the encoder then predicts 31<!--[[later["absolute: learned"].mean():.0f]]--> % of the letters, with "none" still 18<!--[[later["none"].mean():.0f]]--> % (`python -m lectures.recipes positions_longer`, three seeds, the same learning rate).
+# - **After six times as many steps learned absolute positions are far ahead of “none”.** With them the encoder then predicts 31<!--[[later["absolute: learned"].mean():.0f]]--> % of the letters, without positions still 18<!--[[later["none"].mean():.0f]]--> % (`python -m lectures.recipes positions_longer`, three seeds, the same learning rate).
 # - **The order hardly changes with more training.** A *rank correlation* is 1 if two orders are the same, and near 0 if they are unrelated. For the twelve ways other than "none", the rank correlation between our results after 250 and after 1,500 steps is 0.96<!--[[order["after 250 steps"]["rho"]:.2f]]-->. Between our results after 1,500 steps and those on GLUE it is 0.03<!--[[order["on GLUE"]["rho"]:.2f]]--> (95 % interval −0.61<!--[[order["on GLUE"]["low"]:.2f]]--> to 0.67<!--[[order["on GLUE"]["high"]:.2f]]-->), so twelve rows are too few to tell whether the two orders are related.
 # </details>
 #
@@ -869,7 +870,7 @@ widgets.rotary_playground(rotary, query, key, yours=my_rotary)
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # In the assignment [`exercises/self_attention/self_attention.ipynb`](../exercises/self_attention/self_attention.ipynb) you build sinusoids, rotary positions and a relative bias, and it tells you which mistakes you make.
-# In [`exercises/positions/positions.ipynb`](../exercises/positions/positions.ipynb) you build positional encodings as a real model needs them, with rotary positions in both
+# In [`exercises/positions/positions.ipynb`](../exercises/positions/positions.ipynb) you build positional encodings as a real model needs them, with a cache and with rotary positions in both
 # layouts. You train a model with each encoding, and find out which of them works beyond its trained length.
 
 # %% [markdown] slideshow={"slide_type": "skip"}

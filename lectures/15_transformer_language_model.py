@@ -59,7 +59,7 @@ torch.set_num_threads(1)  # these models are so small that one core is fastest
 # A Transformer keeps one vector per token. Its layers never replace this vector; they only *add* to it. With attention $A_\ell$ and a
 # feed-forward network $F_\ell$ in layer $\ell$, each of them a **sublayer**,
 #
-# $$x \leftarrow x + A_\ell(x), \qquad x \leftarrow x + F_\ell(x), \qquad \ell = 1, \dots, L.$$
+# $$x \leftarrow x + A_\ell(x), \qquad x \leftarrow x + F_\ell(x), \qquad \ell = 0, \dots, L - 1.$$
 #
 # The vector on its way through the layers is called the **residual pathway** (or residual stream). At its end one
 # matrix, the **unembedding**, turns the vector into scores for the next token. Both models below reuse their embedding table as this matrix
@@ -68,7 +68,7 @@ torch.set_num_threads(1)  # these models are so small that one core is fastest
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # The next picture is computed from the models themselves. Read it from the bottom up. A **norm** (a normalisation, section 2) prepares the input of a
 # sublayer, **attention** ([lecture 13](13_self_attention.ipynb)) moves information between positions, and a **feed-forward network** (section 2) works on each
-# position by itself. Together, norms included, they form a **layer**, or **block**. Press play to follow a vector through the parts. Then change `model` and `layer`;
+# position by itself. Together, norms included, they form a **layer**, or **block**. Press play to follow a vector through the parts. Then change `model` and `layer` (layers count from 0);
 # the sizes of the vectors are measured in that model as it reads the sentence.
 
 # %% slideshow={"slide_type": "subslide"}
@@ -284,7 +284,7 @@ print(
 
 # %% slideshow={"slide_type": "fragment"}
 def rebuilt(model):
-    """A model of the library as a GPT of this page: the same parts, our twenty lines between them."""
+    """A model of the library as a GPT of this page: the trained parts stay the same."""
     blocks = [
         Block(
             two_way(layer.attention),
@@ -445,11 +445,11 @@ widgets.added_player(
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - For *Paris*, attention adds 9.8<!--[[by_attention.sum():.1f]]--> to the score and the feed-forward networks add 9.4<!--[[by_networks.sum():.1f]]-->. Most of the sum comes from the last third of the layers<!--[[? by_layers[20:].sum() > 0.6 * by_layers.sum()]]-->. The attention of layer 23
-#   adds most, 3.4<!--[[by_attention[23]:.1f]]--><!--[[? int(torch.cat([by_attention, by_networks]).argmax()) == 23]]-->. (Layers count from 0, so layer 29 is the last one.)
+#   adds most, 3.4<!--[[by_attention[23]:.1f]]--><!--[[? int(torch.cat([by_attention, by_networks]).argmax()) == 23]]-->. (Layer 29 is the last one.)
 # - For *of* it is different. The feed-forward networks add 21.5<!--[[of_networks.sum():.1f]]-->, and attention lowers the score by 4.3<!--[[-of_attention.sum():.1f]]-->.
 # - Even for *Paris* some sublayers *lower* the score<!--[[? (by_attention < 0).any() and (by_networks < 0).any()]]-->.
 # - The sum tells which sublayers wrote the score, not which ones found the answer. An early layer may have moved the information to a
-#   position where a late layer turns it into a word. Only an intervention can show that (ablation, [lecture 13](13_self_attention.ipynb)).
+#   position where a late layer turns it into a word. To test this you need an intervention, such as an ablation ([lecture 13](13_self_attention.ipynb)).
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -466,7 +466,7 @@ widgets.added_player(
 # | **post-norm** | $x \leftarrow \mathrm{LN}(x + f(x))$ | Vaswani et al. 2017 |
 # | **pre-norm** | $x \leftarrow x + f(\mathrm{LN}(x))$ | GPT-2, 2019 |
 #
-# With pre-norm an uninterrupted sum leads from the last layer back to the first, and a sum passes the upstream gradient on unchanged. With
+# Here $f$ is a sublayer and LN a LayerNorm. With pre-norm an uninterrupted sum leads from the last layer back to the first, and a sum passes the upstream gradient on unchanged. With
 # post-norm each layer's norm rescales the pathway, forwards and backwards. We stack up to 32 layers with random weights and measure one forward and one
 # backward pass, with five seeds. (We use Glorot's initial weights. Unlike GPT-2's, they are not scaled down in deeper stacks.)
 
@@ -626,11 +626,11 @@ HTML(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The best rate is the same for both, 0.012<!--[[? set(bounded["best"].values()) == {"0.012"}]]-->. At this rate QK-norm is ahead by 0.019<!--[[-bounded["difference at the best rates"][0]:.3f]]--> ± 0.015<!--[[bounded["difference at the best rates"][1]:.3f]]--> nats. This is a small difference, and we chose the rate on the same plays on which we measure the loss.
+# - Of the four rates the same one is best for both, 0.012<!--[[? set(bounded["best"].values()) == {"0.012"}]]-->. At this rate QK-norm is ahead by 0.019<!--[[-bounded["difference at the best rates"][0]:.3f]]--> ± 0.015<!--[[bounded["difference at the best rates"][1]:.3f]]--> nats. This is a small difference, and we chose the rate on the same plays on which we measure the loss.
 # - At ten times this rate the plain model ends at 2.83<!--[[by_rate["plain"][0.12].mean():.2f]]--> nats, above the 2.47<!--[[pairs_floor:.2f]]--> of the table of pairs of characters<!--[[? by_rate["plain"][0.12].min() > pairs_floor]]-->. With QK-norm the model ends at 1.95<!--[[by_rate["QK-norm"][0.12].mean():.2f]]-->.
 # </details>
 #
-# **At this size QK-norm hardly lowers the best loss. It widens the range of rates at which the model learns.**
+# **At this size QK-norm hardly lowers the best loss. But the model suffers much less from a learning rate that is too high.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *7 minutes. Draw both variants as wiring diagrams and let somebody trace the gradient with a finger. What goes wrong: students conclude that
@@ -724,11 +724,11 @@ show.predict(
 # ## 7. In parallel, and step by step
 #
 # In *training*, all positions of a text are computed in parallel, because within a layer no position waits for another. The
-# longest chain of operations in which each must wait for the previous one has $L$ blocks, however long the text is. In a recurrent network it has at least
+# longest chain of operations, each of which needs the result of the previous one, passes through $L$ blocks, however long the text is. In a recurrent network it has at least
 # $n$ steps. In this respect a Transformer is closer to a convolutional network than to a recurrent one (McAllester).
 #
 # In *generation*, each token depends on the previous one, so $n$ tokens take $n$ steps. But must each step read the whole text again?
-# A new token changes nothing at earlier positions, so their keys and values can be kept. This is the **key–value cache**:
+# A new token changes nothing at earlier positions, so their keys and values can be kept. The **key–value cache** holds them:
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -822,12 +822,13 @@ widgets.cache_player(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. Why Transformers?
 #
-# Wang's slides reject four answers to this question, and leave three that may hold. Our models are small, and our measurements hold only for such sizes.
+# The slides of Wang (see the sources) reject four answers to this question, and leave three that may hold. The table compares the four with our own measurements, which
+# hold only for small models. They contradict the last two answers, and leave the first two open.
 #
 # | answer | our measurement |
 # |---|---|
 # | *It is faster at equal size.* | It depends on the size. The next prediction asks how. |
-# | *It is better at translation.* | We did not see this. Our task is to turn letters into phonemes, with nearly equal parameters and one run each. The Transformer gets 32.35<!--[[spelled["Transformer"]["word_error_rate"]]]--> % of the words wrong after 370<!--[[10 * round(spelled["Transformer"]["seconds"] / 10)]]--> s, a recurrent network with attention 32.91<!--[[spelled["recurrent, attention"]["word_error_rate"]]]--> % after 466<!--[[spelled["recurrent, attention"]["seconds"]:.0f]]--> s. A difference of up to 1.6 points may be chance. [Lecture 16](16_encoder_decoder_transformers.ipynb) compares translators with five seeds. |
+# | *It is better at translation.* | We did not see this. Our task is to turn letters into phonemes, with nearly equal parameters and one run each. The Transformer gets 32.35<!--[[spelled["Transformer"]["word_error_rate"]]]--> % of the words wrong after 370<!--[[10 * round(spelled["Transformer"]["seconds"] / 10)]]--> s, a recurrent network with attention 32.91<!--[[spelled["recurrent, attention"]["word_error_rate"]]]--> % after 466<!--[[spelled["recurrent, attention"]["seconds"]:.0f]]--> s. A difference of up to 1.6<!--[[196 * (2 * 0.33 * 0.67 / spelled["Transformer"]["words"]) ** 0.5:.1f]]--> points may be chance. [Lecture 16](16_encoder_decoder_transformers.ipynb) compares translators with five seeds. |
 # | *It is nothing but attention.* | It is not. The feed-forward networks hold most parameters (section 2), and without them the loss rises (section 9). |
 # | *Its vectors depend on the context.* | An LSTM's states do as well: the cosines below are less than 1 for both models. (Do not compare the two values. Cosines are large everywhere in such models, [lecture 17](17_pretraining.ipynb).) |
 
@@ -923,11 +924,27 @@ def led(of):
     return "the LSTM" if max(other) < min(one) else "neither: the seeds overlap"
 
 
+def half_width(differences):
+    """Half the width of the 95 % interval of a mean over five seeds."""
+    return 2.776 * differences.std() / math.sqrt(5)
+
+
 ahead = (short["Transformer"]["48"] - short["LSTM"]["48"]).mean()
-gained = {
-    steps: {kind: (by["24"] - by["48"]).mean() for kind, by in of.items()}
+gained = {  # how much the larger size lowers the loss, by seed
+    steps: {kind: by["24"] - by["48"] for kind, by in of.items()}
     for steps, of in ((300, short), (1200, long))
 }
+more = {steps: of["LSTM"] - of["Transformer"] for steps, of in gained.items()}
+rate_ratios = sorted(
+    round(of["LSTM"][width]["rate"] / of["Transformer"][width]["rate"], 1)
+    for of in (why["sizes"], why["longer"])
+    for width in ("24", "48")
+)
+gaps = [  # held-out loss minus the training loss of the last 100 of 1,200 steps
+    (torch.tensor(row["dev"]) - torch.tensor(row["curve"])[:, -10:].mean(1)).mean().item()
+    for by in why["longer"].values()
+    for row in by.values()
+]
 at_100 = {  # the training loss
     kind: torch.tensor(by["48"]["curve"])[:, 9] for kind, by in why["sizes"].items()
 }
@@ -954,17 +971,17 @@ show.predict(
 # - **Time.** At toy width the Transformer is slower. At 6.4<!--[[large_step["parameters"] / 1e6:.1f]]--> million parameters its step takes 0.83<!--[[large_step["ratio"]:.2f]]--> of the LSTM's time on the shorter texts, and about the same time on the longer ones<!--[[? 0.9 < timed[512, 256]["ratio"] < 1.1]]-->.
 #   These are times on one core. A layer of self-attention has $O(1)$ sequential operations, an LSTM layer $O(n)$ (Vaswani et al. 2017, table 1). We have not measured how much time that saves on many cores.
 # - **Optimisation.** The LSTM learns faster per *step* at first. With 60,000 parameters its training loss after 100 steps is 2.34<!--[[at_100["LSTM"].mean():.2f]]-->, the Transformer's 2.46<!--[[at_100["Transformer"].mean():.2f]]-->, and the LSTM's is lower with every seed<!--[[? at_100["LSTM"].max() < at_100["Transformer"].min()]]-->.
-#   After 1,200 steps the Transformer has caught up<!--[[? led(short) == "the LSTM" and led(long).startswith("neither")]]-->. With 16,000 parameters the Transformer's mean is then the lower one, by 0.06<!--[[(long["LSTM"]["24"] - long["Transformer"]["24"]).mean():.2f]]--> nats.
-# - **The learning rate matters as much.** With one rate of 0.01 for both, the comparison after 300 steps is reversed: the Transformer has 2.19<!--[[same_rate["Transformer"]:.2f]]--> and the LSTM 2.27<!--[[same_rate["LSTM"]:.2f]]-->. The LSTM's best rate is about three times as high<!--[[? 3 <= why["sizes"]["LSTM"]["48"]["rate"] / why["sizes"]["Transformer"]["48"]["rate"] < 3.5]]-->.
-# - **Capacity.** Nearly four times the parameters help the Transformer more after 300 steps<!--[[? (gained[300]["Transformer"] > gained[300]["LSTM"])]]-->, and the LSTM more after 1,200 (0.14<!--[[gained[1200]["LSTM"]:.2f]]--> nats against 0.09<!--[[gained[1200]["Transformer"]:.2f]]-->). So these runs do not say which of the two makes better use of its parameters.
-# - At about ten thousand times these sizes this may change. On One Billion Word an LSTM of 1.8 billion parameters has a perplexity of 30.6, Transformer-XL with a quarter of the
+#   After 1,200 steps the Transformer has caught up<!--[[? led(short) == "the LSTM" and led(long).startswith("neither")]]-->. With 16,000 parameters the Transformer is then ahead, by 0.057<!--[[(long["LSTM"]["24"] - long["Transformer"]["24"]).mean():.3f]]--> ± 0.046<!--[[half_width(long["LSTM"]["24"] - long["Transformer"]["24"]):.3f]]--> nats (95 % interval, five seeds).
+# - **The learning rate matters as much.** With 60,000 parameters and one rate of 0.01 for both, the comparison after 300 steps is reversed: the Transformer has 2.19<!--[[same_rate["Transformer"]:.2f]]--> and the LSTM 2.27<!--[[same_rate["LSTM"]:.2f]]-->. In three of our four comparisons (two sizes, two numbers of steps) the LSTM's best rate is about three times as high, the next of those that we tried. In the fourth the two rates are equal<!--[[? rate_ratios == [1, 3.3, 3.3, 3.3]]]-->.
+# - **Capacity.** After 1,200 steps nearly four times the parameters help the LSTM more, by 0.14<!--[[gained[1200]["LSTM"].mean():.2f]]--> nats against 0.09<!--[[gained[1200]["Transformer"].mean():.2f]]--> (difference 0.053<!--[[more[1200].mean():.3f]]--> ± 0.046<!--[[half_width(more[1200]):.3f]]-->). After 300 steps the Transformer gains more, but the difference of 0.020<!--[[-more[300].mean():.3f]]--> ± 0.047<!--[[half_width(more[300]):.3f]]--> may be chance. So these runs do not say which of the two makes better use of its parameters.
+# - With about ten thousand times as many parameters the result may be different. On One Billion Word an LSTM of 1.8 billion parameters has a perplexity of 30.6, Transformer-XL with a quarter of the
 #   parameters 23.5 (Dai et al. 2019, table 4). [Lecture 22](22_scale.ipynb) shows how many of such an LSTM's parameters are in its tables of word vectors.
 # - In a longer training with equal parameters and equal *time* the LSTM is ahead (`char_gpt`, one run each). It reads 2.1<!--[[times_read:.1f]]--> times as many characters, and has 2.33<!--[[bits["LSTM, matched parameters and time"]:.2f]]--> bits per character on new plays; the GPT has 2.42<!--[[bits["GPT"]:.2f]]-->.
-# - **Generalisation.** Little of the text was seen twice (1,200 steps read about a fifth as many characters as it has), and the held-out loss is near the training loss for both. On longer texts than in training, [lecture 16](16_encoder_decoder_transformers.ipynb) finds no advantage of the Transformer.
+# - **Generalisation.** These runs hardly test it. In 1,200 steps a model reads about a fifth as many characters as the text has<!--[[? 0.18 < 1200 * 12 * 64 / len(plays) < 0.22]]-->, so it reads little of the text twice. For both networks the held-out loss is within 0.03 nats of the training loss<!--[[? max(map(abs, gaps)) < 0.03]]-->. On longer texts than in training, [lecture 16](16_encoder_decoder_transformers.ipynb) finds no advantage of the Transformer.
 # </details>
 #
 # **So why Transformers? At sizes that we can train in minutes, none of the three answers is clear.** Which network is ahead depends on the rate and on the number of steps. [Lecture 22](22_scale.ipynb) lets both networks grow.
-# (Passages of 64 characters ask little of a memory.)
+# Our passages have 64 characters, so they hardly test how well a network remembers.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Collect the room's answers to the title question on the board before you show the table, then cross them out in turn. What goes wrong: they generalise
@@ -973,7 +990,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 9. 2017's changes, one at a time
 #
-# The Transformer of 2017 made many changes at once (Mausam's slide lists them). Which of them matter? We take its decoder as a small language model and
+# The Transformer of 2017 made many changes at once (a slide of Mausam lists them). Which of them matter? We take its decoder as a small language model and
 # remove one change at a time, five seeds each. Everything else stays unchanged, including the learning rate, which was not tuned for any row (`python -m lectures.recipes changes_of_2017`).
 
 # %% slideshow={"slide_type": "fragment"}

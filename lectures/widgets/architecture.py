@@ -84,7 +84,7 @@ def architecture_player(models: Mapping[str, tuple[nn.Module, Any]], sentence: s
         tower = replace(
             *_towers(network, sizes[which]),
             reads=f"“{sentence}”, {len(tokens[model])} tokens",
-            layers=f"layer {which + 1} of {len(sizes)}",
+            layers=f"layer {which} of {len(sizes)}",
             gives=f"likeliest next: {best}",
         )
         return architecture_svg([tower], lit=[key], alt=_alt(network, [tower])) + said(_says(key))
