@@ -1,13 +1,20 @@
-"""Matrices that are redrawn at every key press: cells with labels, stripes of colours, small images."""
+"""Matrices that are redrawn at every key press: cells with labels, stripes of colours, small images; and rows of words
+and numbers as a table."""
 
-from collections.abc import Sequence
+import html
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
+from IPython.display import HTML
 from numpy.typing import ArrayLike
 
 from lectures.show.svg import MASKED, ORANGE, Canvas, blue, label_width
 
-__all__ = ["heatmap_svg", "tables_svg", "vectors_svg"]
+__all__ = ["heatmap_svg", "table", "tables_svg", "vectors_svg"]
+
+_NUMBER = re.compile(r"[-−+±<≤]?[\d.,]+\s?(%|[(±×].*|to .*|of .*)?")
 
 
 def check_labels(matrix: np.ndarray, rows: Sequence[str], columns: Sequence[str]) -> None:
@@ -97,3 +104,27 @@ def tables_svg(panels: Sequence[tuple[str, ArrayLike]], *, alt: str) -> str:
         canvas.text(4 + 226 * i, 18, title, 15, bold=True)
         canvas.image(table, 4 + 226 * i, 28, 200, 230)
     return canvas.svg(alt)
+
+
+def table(rows: Iterable[Sequence[Any]], head: Sequence[str] = (), note: str = "") -> HTML:
+    """Words and numbers in columns, as a prediction reveals them: `table([("GPT", "2.42")], ["", "bits"])`.
+
+    Numbers end at the right, under their title. note: a line below the table. Raises ValueError unless every row has as
+    many cells as the head, or as the first row.
+    """
+    cells = [[str(cell) for cell in row] for row in rows]
+    lengths = {len(row) for row in ([list(head)] if head else []) + cells}
+    if not cells or len(lengths) != 1:
+        raise ValueError(f"a table needs rows with as many cells each as its head {list(head)}, got {cells}")
+    right = [all(_NUMBER.fullmatch(row[k]) for row in cells) for k in range(lengths.pop())]
+
+    def line(row: Sequence[str], tag: str) -> str:
+        return "".join(
+            f"<{tag}{' class=right' * at_right}>{html.escape(cell, quote=False)}</{tag}>"
+            for cell, at_right in zip(row, right, strict=True)
+        )
+
+    top = f"<thead><tr>{line(head, 'th')}</tr></thead>" if head else ""
+    body = "".join(f"<tr>{line(row, 'td')}</tr>" for row in cells)
+    below = f"<p>{html.escape(note, quote=False)}</p>" if note else ""
+    return HTML(f'<div class="nlm-table"><table>{top}<tbody>{body}</tbody></table>{below}</div>')

@@ -25,3 +25,16 @@ def test_stripes_and_tables() -> None:
     assert show.tables_svg([("x", np.eye(3)), ("y", np.eye(4))], alt="Two tables.").count("<image") == 2
     with pytest.raises(ValueError, match="label per row"):
         show.vectors_svg([("left", ["a"], np.zeros((2, 3)))], alt="Wrong.")
+
+
+def test_a_table_of_words_and_numbers() -> None:
+    made = show.table([("<GPT>", "2.42"), ("LSTM", "−10.5 (−12 to −8)")], ["", "bits & more"], "five seeds").data
+    assert made.count("<tr>") == 3
+    assert made.count("class=right") == 3, "a column of numbers and its title"
+    assert "&lt;GPT&gt;" in made
+    assert made.endswith("<p>five seeds</p></div>")
+    for wrong in ([], [("a",), ("a", "b")]):
+        with pytest.raises(ValueError, match="as many cells each"):
+            show.table(wrong)
+    with pytest.raises(ValueError, match=r"its head \['a'\]"):
+        show.table([("a", "b")], ["a"])
