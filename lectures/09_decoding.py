@@ -200,9 +200,9 @@ print(f"total probability {sum(math.exp(found.log_prob) for found in every):.4f}
 # <details><summary><b>What to notice</b></summary>
 #
 # - Greedy search **always starts with the most probable word**, and here the best text starts with the least probable of the three first words.
-# - It **prefers several common words to one rare word**. "Without" is more probable than "penniless" because it begins more
-#   sentences<!--[[? sum(found.tokens[0] == number["without"] for found in every) > sum(found.tokens[0] == number["penniless"] for found in every)]]-->.
-#   But these sentences share the probability of "without", so each of them is less probable than *penniless* `<eos>`<!--[[? every[0].tokens[0] == number["penniless"]]]-->.
+# - It **prefers several common words to one rare word**. "Without" is more probable than "penniless". But it begins more
+#   sentences<!--[[? sum(found.tokens[0] == number["without"] for found in every) > sum(found.tokens[0] == number["penniless"] for found in every)]]-->,
+#   which share its probability, and each of them is less probable than *penniless* `<eos>`<!--[[? every[0].tokens[0] == number["penniless"]]]-->.
 # - The thirteen probabilities sum to 1<!--[[? len(every) == 13 and abs(sum(math.exp(found.log_prob) for found in every) - 1) < 1e-3]]-->, because with `<eos>` a language model divides a total of 1 among complete texts
 #   ([lecture 1](01_language_models.ipynb)).
 # </details>
@@ -698,8 +698,8 @@ outside = sum(
 #
 # The text at $T = 2$ differs from the first token on. The other three begin with "I"<!--[[? [tokenizer.decode(tokens[:1]) == " I" for tokens in tokens_by.values()] == [True, True, True, False]]]-->
 # and part at the second token<!--[[? len({tokens[1] for tokens in tokens_by.values()}) == 4]]-->, where no candidate has more than 0.14<!--[[model_at("greedy")[1].max():.2f]]--> of the model's probability.
-# At $T = 2$ the bars almost vanish, because the five most probable tokens together never have more than 0.15<!--[[best_five.max():.2f]]--> of the reshaped
-# distribution. The model writes 13<!--[[outside]]--> of its 14<!--[[len(tokens_by["T = 2"])]]--> tokens from outside these five, and the sentence falls apart. This is one seed and one text per way; it does not show which way is better.
+# At $T = 2$ the bars almost vanish, because the five most probable tokens together reach at most 0.15<!--[[best_five.max():.2f]]--> of the reshaped
+# probability. The model writes 13<!--[[outside]]--> of its 14<!--[[len(tokens_by["T = 2"])]]--> tokens from outside these five, and the sentence falls apart. This is one seed and one text per way; it does not show which way is better.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}

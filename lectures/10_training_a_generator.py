@@ -569,7 +569,7 @@ with torch.no_grad():
 # ### Does it help?
 #
 # Bengio et al. (2015) report better image captions, better parsing and better speech recognition. We try scheduled sampling on the names of section 2 with two schedules and
-# five seeds each. The learning rate is the same for all; we did not tune it. In one schedule the fraction of reference letters falls to three quarters, in the other to nearly zero. How good are the names that the
+# five seeds each. All ways of training have the same learning rate; we did not choose it for each. In one schedule the fraction of reference letters falls to three quarters, in the other to nearly zero. How good are the names that the
 # networks *write*? Each network samples 1,000 names, and we count the groups of three consecutive letters in them. What fraction of these *triples* is *known*, that is, occurs
 # in the training names? (This is precision only: a network that wrote *Anna* a thousand times would get 100 %.)
 
