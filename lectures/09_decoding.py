@@ -199,9 +199,10 @@ print(f"total probability {sum(math.exp(found.log_prob) for found in every):.4f}
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Greedy search **never starts with an improbable word**, and here the best text starts with the least probable of the three first words.
-# - It **prefers several common words to one rare word**: "without" looks better than "penniless" because it begins many sentences.
-#   But each of them gets only a part of the probability of "without".
+# - Greedy search **always starts with the most probable word**, and here the best text starts with the least probable of the three first words.
+# - It **prefers several common words to one rare word**. "Without" is more probable than "penniless". But it begins more
+#   sentences<!--[[? sum(found.tokens[0] == number["without"] for found in every) > sum(found.tokens[0] == number["penniless"] for found in every)]]-->,
+#   which share its probability, and each of them is less probable than *penniless* `<eos>`<!--[[? every[0].tokens[0] == number["penniless"]]]-->.
 # - The thirteen probabilities sum to 1<!--[[? len(every) == 13 and abs(sum(math.exp(found.log_prob) for found in every) - 1) < 1e-3]]-->, because with `<eos>` a language model divides a total of 1 among complete texts
 #   ([lecture 1](01_language_models.ipynb)).
 # </details>
@@ -211,7 +212,7 @@ print(f"total probability {sum(math.exp(found.log_prob) for found in every):.4f}
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **A shortcut for this table.** In this model the next word depends only on the previous one. So the most probable *completion* of a text (`rest` in the code)
 # is the same for all texts that end in the same word, and we need to compute it only once for each word. That is dynamic
-# programming, the algorithm of Viterbi (1967): begin with completions of one token, `<eos>`, and lengthen them by one token at a time.
+# programming, the algorithm of Viterbi (1967): begin with completions of one token, `<eos>`, and put one more token in front of them at a time<!--[[? abs(rest[number["home"]] - math.exp(every[0].log_prob)) < 1e-6]]-->.
 
 # %% slideshow={"slide_type": "fragment"}
 rest = table[:, EOS]  # after each word, the probability of the best rest of one token
@@ -222,8 +223,8 @@ print(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# A real model remembers more than one word. For such a model, we can be sure that two texts have the same best completion only if they agree in *everything* that
-# it remembers. If it remembers all words, the table needs a row for every text.
+# A real model remembers more than one word. Two texts then share their best completion for certain only if the model remembers *the same* of both.
+# If it remembers all words, the table needs a row for every text.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Walk the greedy path on the board before the cell runs, then ask for a better sentence. What goes wrong: they multiply up
@@ -332,7 +333,7 @@ for b in (1, 2, 3):
 # than the best finished one (Stahlberg & Byrne 2019, for translations). If a probable text ends early, most others are dropped early. In
 # the worst case none is dropped.
 #
-# But **every word lowers the probability, so short texts have an advantage.** One remedy is to divide $\ln P$ by a power of the length $|y|$, the **length
+# But **no word raises the probability of a text, and nearly every word lowers it, so short texts have an advantage.** One remedy is to divide $\ln P$ by a power of the length $|y|$, the **length
 # penalty** (Wu et al. 2016, section 7, in a simpler form):
 #
 # $$\mathrm{score}(y) = \frac{\ln P(y)}{|y|^{\alpha}}, \qquad \alpha = 0: \text{probability}, \quad \alpha = 1:
@@ -395,14 +396,14 @@ show.predict(
 # </details>
 #
 # > **What goes wrong.** You compute $\ln P \cdot |y|^{\alpha}$, or you *subtract* a penalty for each word. Both have the wrong
-# > sign, and favour the shortest text. Another common mistake is to count `<eos>` in $|y|$ for some texts only. You may count it or not,
+# > sign, and favour short texts even more. Another common mistake is to count `<eos>` in $|y|$ for some texts only. You may count it or not,
 # > but do the same for all texts.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Is a wider beam better?** It usually finds more probable texts. With their exact search, Stahlberg & Byrne (2019) found that for more
 # than half of their sentences the most probable translation was *empty*: `<eos>` as the first token. Koehn & Knowles (2017) had
 # seen quality fall with wide beams; Yang, Huang & Ma (2018) call this the **beam search curse**. Does the curse strike here? We
-# test two of the course's small models ([lecture 11](11_sequence_to_sequence.ipynb) trains them). One translates numbers of 15 to
+# test two of the course's small models ([lecture 11](11_sequence_to_sequence.ipynb) looks inside them). One translates numbers of 15 to
 # 20 words into German: it reads the English words into a single vector, and writes the German from it. We measure its quality by BLEU, the agreement with the
 # reference (at most 100). The other turns spelling into *phonemes*, the sounds of a word. We count its phoneme errors.
 # `python -m lectures.recipes dullness` repeats both measurements.
@@ -410,6 +411,9 @@ show.predict(
 # > **Ask yourself.** Of beams from 1 to 256, which gives the best quality, and does the widest one do harm?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+from lectures.recipes.pairs import load_dictionary
+
+one_way_to_say = mean(len(said) == 1 for said in load_dictionary().test.values())
 measured = stored("dullness")
 german, sounds = (part["beams"] for part in measured["wide_beams"].values())
 for part in measured["wide_beams"].values():
@@ -430,8 +434,8 @@ for part in measured["wide_beams"].values():
 # - No beam ever found an empty text<!--[[? not any(row["empty"] for beams in (german, sounds) for row in beams.values())]]-->.
 # </details>
 #
-# **We saw no curse**, with one trained model for each task, and we do not know why. One difference from ordinary translation is that our tasks have a single right
-# answer. Ott et al. (2018) and Eikema & Aziz (2020) point out that where a sentence can be said in many ways, the probability is spread over
+# **We saw no curse**, with one trained model for each task, and we do not know why. One difference from ordinary translation is that nearly every number and word of our tasks has a single right
+# answer<!--[[? one_way_to_say > 0.9]]-->. Ott et al. (2018) and Eikema & Aziz (2020) point out that where a sentence can be said in many ways, the probability is spread over
 # all of them, and a poor text may be the most probable single one.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -484,7 +488,7 @@ big, own = measured["rows"]["SmolLM2"], measured["rows"]["bpe_gpt"]
 tokens_of = {way: row["probability"] for way, row in big.items()}
 closest = min(ways, key=lambda way: abs(math.log(tokens_of[way] / tokens_of["Shakespeare"])))
 show.predict(
-    "Over all passages, which way of decoding comes closest to Shakespeare's mean probability per token?",
+    "Over all passages, which way of decoding comes closest to Shakespeare's mean probability per token (the geometric mean)?",
     choices=ways,
     answer=closest,
     why="Read the text that it writes as well. Is it good?",
@@ -522,15 +526,15 @@ for model, rows in measured["rows"].items():
 # - The beam repeats 80<!--[[100 * big["beam 4"]["repeated"]:.0f]]--> % of its groups of four tokens, Shakespeare 4<!--[[100 * big["Shakespeare"]["repeated"]:.0f]]--> %.
 # - The probability of the beam's tokens *climbs* along the
 #   text, from 0.36<!--[[big["beam 4"]["along"][0]:.2f]]--> over the first twelve tokens to 0.92<!--[[big["beam 4"]["along"][-1]:.2f]]--> over the last twelve<!--[[? "Aye, aye, aye" in example["beam 4"]["text"]]]-->. With greedy search it climbs as well<!--[[? big["greedy"]["along"][0] < big["greedy"]["along"][-1]]]-->.
-# - Under SmolLM2, tokens sampled from the whole distribution have a mean probability of 0.026<!--[[big["sampled"]["probability"]:.3f]]-->, Shakespeare's tokens one of 0.031<!--[[big["Shakespeare"]["probability"]:.3f]]--><!--[[? closest == "sampled"]]-->. Under the small
-#   model, which was trained on Shakespeare's other plays, both means are 0.024<!--[[own["Shakespeare"]["probability"]:.3f]]--><!--[[? round(own["sampled"]["probability"], 3) == round(own["Shakespeare"]["probability"], 3)]]-->.
+# - Under SmolLM2, tokens sampled from the whole distribution have a mean probability of 0.026<!--[[big["sampled"]["probability"]:.3f]]-->, Shakespeare's tokens one of 0.031<!--[[big["Shakespeare"]["probability"]:.3f]]--><!--[[? closest == "sampled"]]-->. Under bpe_gpt,
+#   which was trained on Shakespeare's other plays, both means are 0.024<!--[[own["Shakespeare"]["probability"]:.3f]]--><!--[[? round(own["sampled"]["probability"], 3) == round(own["Shakespeare"]["probability"], 3)]]-->.
 # - That does not make a sample a good text; click on "sampled" and read one. Rare tokens alone do not explain why it reads badly. A third<!--[[? 0.3 < big["sampled"]["improbable"] < 0.36]]--> of the
 #   sampled tokens have a probability below 0.01, and so do 31<!--[[100 * big["Shakespeare"]["improbable"]:.0f]]--> % of Shakespeare's.
 # - We used sixteen<!--[[? measured["passages"]["SmolLM2"] == 16]]--> passages, three plays, and a small model that may know Shakespeare from its training. The curves resemble those of Holtzman et al. (figure 2).
 # </details>
 #
 # **By this measure Shakespeare's text is like the model's samples, not like its most probable text.** If a coin shows heads with
-# probability 0.6 and you toss it a hundred times, the most probable sequence is a hundred heads. You will never see it.
+# probability 0.6 and you toss it a hundred times, the most probable sequence is a hundred heads. You will almost certainly never see it.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Let somebody read the beam's text aloud until the room laughs, then ask what the model did wrong (nothing: it was asked for a probable text).*
@@ -668,12 +672,34 @@ for way, settings in options.items():
     trees[way] = sample(llm, start, 14, generator=draw, trace=True, **settings)[1]
 widgets.word_by_word(trees, lambda i: tokenizer.decode([i]), prompt=begin)
 
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+tokens_by = {
+    way: [node.token for node in tree.nodes if node.id in tree.best and node.step]
+    for way, tree in trees.items()
+}
+
+
+@torch.no_grad()
+def model_at(way, temperature=1.0):
+    """At every token of this text, the model's distribution at a temperature."""
+    text = torch.cat([start, torch.tensor([tokens_by[way]])], dim=1)
+    return (llm(text)[0][0, start.shape[1] - 1 : -1] / temperature).softmax(-1)
+
+
+highest = model_at("T = 2", 2.0).topk(5)
+best_five = highest.values.sum(-1)
+outside = sum(
+    token not in five
+    for token, five in zip(tokens_by["T = 2"], highest.indices.tolist(), strict=True)
+)
+
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# At the second token, where no candidate has half of the probability, all four ways differ<!--[[? len({[node.token for node in tree.nodes if node.id in tree.best and node.step][1] for tree in trees.values()}) == 4]]-->, and from there they continue different texts. At
-# $T = 2$ the bars almost vanish, because the tail of 49,000 tokens holds nearly all the probability. The model writes tokens far outside
-# the five most probable ones, and the sentence falls apart. This is one seed and one text per way; it does not show which way is better.
+# The text at $T = 2$ differs from the first token on. The other three begin with "I"<!--[[? [tokenizer.decode(tokens[:1]) == " I" for tokens in tokens_by.values()] == [True, True, True, False]]]-->
+# and part at the second token<!--[[? len({tokens[1] for tokens in tokens_by.values()}) == 4]]-->, where no candidate has more than 0.14<!--[[model_at("greedy")[1].max():.2f]]--> of the model's probability.
+# At $T = 2$ the bars almost vanish, because the five most probable tokens together reach at most 0.15<!--[[best_five.max():.2f]]--> of the reshaped
+# probability. The model writes 13<!--[[outside]]--> of its 14<!--[[len(tokens_by["T = 2"])]]--> tokens from outside these five, and the sentence falls apart. This is one seed and one text per way; it does not show which way is better.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -779,8 +805,8 @@ show.predict(
 #   used 1.2.
 # </details>
 #
-# **A text that does not repeat itself is not yet a good text.** Read the continuations at 1.2: the loop is gone, but the text still makes no
-# sense.
+# **A text that does not repeat itself is not yet a good text.** Read the continuations at 1.2: they repeat less than
+# Shakespeare<!--[[? mean(loops[1.2]) < mean(loops["Shakespeare"])]]-->, but we can make no sense of them. (Judge for yourself; we counted only the repetition.)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # > **What goes wrong.** *You also divide negative scores*: $-4 / 1.2$ is larger than $-4$, so the penalty becomes a reward. (The
@@ -948,12 +974,13 @@ show.predict(
 #   others. An odd text, such as an empty translation, can be the most probable of all and still lose, since it resembles no other sample.
 # - **Diverse beam search** (Vijayakumar et al. 2018) splits the beam into groups, and penalises them for choosing the same words.
 # - **Stochastic beam search** (Kool et al. 2019) samples $b$ *different* texts, without replacement.
-# - **Contrastive search** (Su et al. 2022) takes, from the $k$ best tokens, one whose vector differs from those of the text so far.
+# - **Contrastive search** (Su et al. 2022) chooses among the $k$ most probable tokens. It lowers the probability of a token whose vector is
+#   similar to one of the text so far, and takes the best.
 # - A **watermark** (Kirchenbauer et al. 2023) raises the scores of a part of the vocabulary that the previous token selects. If you know the
 #   rule, you can count how often a text stays in that part, and so recognise a long text of this model.
 #
-# All but the watermark are in `nlmcore` and work for every model of the course, because they need only the one function that every model has. Here is the same
-# small model after "KING. My lord,":
+# All but the watermark are in `nlmcore` and work for every model of the course, because they need only the one function that every model has. Here is bpe_gpt,
+# the model of section 8, after "KING. My lord,":
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 king = torch.tensor([pieces.encode("KING.\nMy lord,")])
@@ -980,7 +1007,7 @@ for way, tokens in texts.items():
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # **Which text should a model write? If the input fixes the answer, as in translation, it should write a probable text, so use a
-# small beam. If the input does not fix the answer, as in a story, it should write a typical text, so sample; usually
+# small beam. If the input does not fix the answer, as in a story, it should write a text that is typical of the model, so sample; usually
 # the tail is cut off.** And if a program can check the answer, as with code, sample many and keep those that pass.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
@@ -1088,7 +1115,7 @@ widgets.sampler_playground(
 # - **beam size**: how many hypotheses the beam holds; 1 is greedy search.
 # - **beam search**: extending all hypotheses of the beam by all words and keeping the best of the results.
 # - **prune**: to drop a hypothesis for good.
-# - **length penalty**: a power of the length that divides ln P; without it short texts win.
+# - **length penalty**: a power of the length that divides ln P; without it short texts have an advantage.
 # - **beam search curse**: the observation that wider beams find more probable texts that are worse.
 # - **sampling**: choosing the next token at random with the model's probabilities, reshaped or not.
 # - **temperature**: the number that divides the scores before the softmax; below 1 it sharpens, above 1 it flattens.

@@ -131,8 +131,9 @@ show.predict(
 #   sentence costs more, although it lacks the comma and so has one token fewer. (Its capital letters differ as well.)
 # </details>
 #
-# **The words with the lowest bars teach almost nothing.** The gradient with respect to the scores is the predicted distribution minus the one-hot
-# target ([lecture 3](03_backpropagation.ipynb)), so it is nearly zero where the model was certain and right.
+# **A word that costs almost nothing teaches almost nothing.** The gradient with respect to the scores is the predicted distribution minus the one-hot
+# target ([lecture 3](03_backpropagation.ipynb)), so it is nearly zero where the model was certain and right. No word of this line is so cheap.
+# The cheapest is "thou"<!--[[? min(cost, key=cost.get) == "thou"]]-->, to which the network gave a probability of only 0.60<!--[[math.exp(-cost["thou"]):.2f]]-->.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Let the class type a sentence and bet on the highest bar. What goes wrong: they take a high bar for an error of the
@@ -278,7 +279,7 @@ HTML(
 # %% [markdown] slideshow={"slide_type": "skip"}
 # > **What goes wrong.** You do not shift the targets, or your mean includes padding (both in
 # > [lecture 6](06_recurrent_networks.ipynb)). A third mistake looks harmless: you compare what a model *writes* with the
-# > reference, position by position. If the model leaves out one word, every later word counts as wrong. Align the two texts first.
+# > reference, position by position. If the model leaves out one word, nearly every later word counts as wrong. Align the two texts first.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *6 minutes. Cover the orange arrows of the second picture and ask where they go. What goes wrong: they take exposure bias for
@@ -386,10 +387,10 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # **So this gap does not measure exposure bias.** Even a perfect model has a gap of 50 points, because a correct prefix contains information
-# about the answer. The pronunciation model gives a second reason. We trained a copy of it further by the method of section 5, so that it
+# about the answer. The pronunciation model agrees, but it is weaker evidence. We trained a copy of it further by the method of section 5, so that it
 # read more and more of its *own* sounds, in the end 90 %. If the gap came from never having read its own sounds, it should now be smaller. But the
-# copy's gap at positions 6 to 8 is 4.1<!--[[late[mostly_own]:.1f]]--> points, no smaller than the 3.7<!--[[late["teacher forcing"]:.1f]]--> after teacher forcing<!--[[? late[mostly_own] >= late["teacher forcing"]]]-->. (One run each; the copy
-# also makes more errors after the reference prefix<!--[[? mean(bias[mostly_own]["forced"][5:8]) > mean(forcing["forced"][5:8])]]-->.)
+# copy's gap at positions 6 to 8 is 4.1<!--[[late[mostly_own]:.1f]]--> points, no smaller than the 3.7<!--[[late["teacher forcing"]:.1f]]--> after teacher forcing<!--[[? late[mostly_own] >= late["teacher forcing"]]]-->. (One run each. The copy
+# also makes more errors after the reference prefix<!--[[? mean(bias[mostly_own]["forced"][5:8]) > mean(forcing["forced"][5:8])]]-->, so as a fraction of those errors its gap is even a little smaller<!--[[? late[mostly_own] / mean(bias[mostly_own]["forced"][5:8]) < late["teacher forcing"] / mean(forcing["forced"][5:8])]]-->.)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **What does a single error cost?** We now compare the same words at the same positions, without and with an error. The network gets
@@ -568,7 +569,7 @@ with torch.no_grad():
 # ### Does it help?
 #
 # Bengio et al. (2015) report better image captions, better parsing and better speech recognition. We try scheduled sampling on the names of section 2 with two schedules and
-# five seeds each. In one schedule the fraction of reference letters falls to three quarters, in the other to nearly zero. How good are the names that the
+# five seeds each. All ways of training have the same learning rate; we did not choose it for each. In one schedule the fraction of reference letters falls to three quarters, in the other to nearly zero. How good are the names that the
 # networks *write*? Each network samples 1,000 names, and we count the groups of three consecutive letters in them. What fraction of these *triples* is *known*, that is, occurs
 # in the training names? (This is precision only: a network that wrote *Anna* a thousand times would get 100 %.)
 
@@ -701,9 +702,9 @@ show.predict(
 # | a score for the whole text, as in reinforcement learning | Ranzato et al. 2016; the training of assistants ([lecture 24](24_assistant.ipynb)) |
 # | a larger model that predicts the next word | on-policy distillation (Agarwal et al. 2024) |
 #
-# **Does training prepare a generator for reading its own output? Teacher forcing aims at the right model, but does not let it read its own output.
-# Scheduled sampling does, but with an unchanged target it aims at the wrong model. To prepare the generator
-# and still aim at the right model, judge the text that it wrote.**
+# **Does training prepare a generator for reading its own output? Teacher forcing aims at the right model, but never lets the generator read its own output.
+# Scheduled sampling does, but with an unchanged target it aims at the wrong model. If somebody or something judges what the generator
+# wrote and sets the target accordingly, training can do both, as it did in our language of two sentences.** We have not measured it on real texts.
 # As far as their makers have published, large language models first learn from text by teacher forcing. Methods such as those in the
 # table come later, if they are used at all.
 
@@ -719,7 +720,7 @@ show.predict(
 #
 # $$P(x) = \sum_{x'} P(x') \int P(x \mid x', z)\, p(z)\, dz .$$
 #
-# $P(x')$ is the same for every prototype that can be retrieved. $z$ is an **edit vector**, which says how to change the prototype.
+# $P(x')$ gives the same probability to every prototype that can be retrieved. $z$ is an **edit vector**, which says how to change the prototype.
 # A training pair consists of two sentences whose sets of words overlap by half or more, measured by the **Jaccard similarity**
 # $J = |A \cap B| / |A \cup B|$. For such a pair, $z$ has two halves, the sum of the embeddings of the inserted words and the sum of those of
 # the deleted words, plus noise.
@@ -776,7 +777,7 @@ widgets.edit_player(edit, [sentence for sentence, _, _ in edits], insert="news",
 # - *what is the matter* and *what is the news* share three of five words, so $J$ = 0.6<!--[[overlap]]-->. Order and repetition do not count.
 # - The widget offers three sentences. We asked for *news* instead of *matter*, for *lady* instead of *lord* and for *queen* instead of *king*. Of these requests, two<!--[[words(carried_out)]]--> lead to a sentence with the new word. We do not
 #   know why the remaining one does not.
-# - The prototype lowers the *loss* a lot. A new sentence costs 7.24<!--[[held_out_edits["nats_with_another_prototype"]:.2f]]--> nats per word with an unrelated prototype, 3.14<!--[[held_out_edits["nats_without_edit"]:.2f]]--> with the nearest one,
+# - The prototype lowers the *loss* a lot. A new sentence costs 7.24<!--[[held_out_edits["nats_with_another_prototype"]:.2f]]--> nats per word with an unrelated prototype, 3.14<!--[[held_out_edits["nats_without_edit"]:.2f]]--> with the most similar training sentence,
 #   and 2.22<!--[[held_out_edits["nats_with_edit"]:.2f]]--> with the edit vector as well.
 # - But by BLEU, here the agreement with the target sentence, the sentences that the editor *writes* are worse than the prototypes that it
 #   started from. Its sentences have a BLEU of 21<!--[[held_out_edits["bleu"]:.0f]]-->, the unchanged prototypes one of 28<!--[[held_out_edits["bleu_of_the_prototype"]:.0f]]-->. (One trained model; `python -m lectures.recipes
@@ -866,7 +867,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The names of the play and of the person occur in the question, so word overlap can find the right line. Questions may also
+# - The names of the play and of the person occur in the question, and word overlap finds the right line for all eight<!--[[words(len(asked_about))]]--> people<!--[[? all(who in retrieved(play, name) for play, name, who in asked_about)]]-->. Questions may also
 #   use different words from the documents; then you can retrieve by vectors ([lecture 24](24_assistant.ipynb) compares the two).
 # - The control matters. An unrelated document, which has the *form* of an answer, saves less than one nat per token; the right one more than halves the
 #   cost<!--[[? alone - control < 1 and with_document < alone / 2]]-->.

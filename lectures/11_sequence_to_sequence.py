@@ -127,7 +127,7 @@ show.predict(
 # $$h^e_j = f(x_j,\, h^e_{j-1}), \qquad c = h^e_n, \qquad h^d_0 = c, \qquad h^d_i = g(\hat y_{i-1},\, h^d_{i-1}), \qquad
 #   P(y_i) = \mathrm{softmax}(h^d_i V + b).$$
 #
-# $\hat y_{i-1}$ is the previously written word, and $\hat y_0$ is the token `<bos>`, *beginning of sequence*, because the decoder must read something first. One vector $c$ carries the whole source to the decoder. Sutskever, Vinyals & Le (2014) built this from deep LSTMs; $c$ was soon called the **thought vector**.
+# $\hat y_{i-1}$ is the previously written word, and $\hat y_0$ is the token `<bos>`, *beginning of sequence*, because the decoder must read something first. $V$ and $b$ are learned. One vector $c$ carries the whole source to the decoder. Sutskever, Vinyals & Le (2014) built this from deep LSTMs; $c$ was soon called the **thought vector**.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 HTML(
@@ -236,7 +236,7 @@ widgets.time_player(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **What the decoder's state holds.** In the next picture the upper stripe is $c$. The lower one is the decoder's state after each step. It begins as $c$ and
+# **What the decoder's state holds.** In the next picture the upper stripe is $c$. The lower one is the decoder's state after each step, here called h₁, h₂ and so on. It begins as $c$ and
 # has to remember what the decoder *still has to say*.
 #
 # > **Ask yourself.** Which words can follow "vier tausend" in German? And which can follow if the source is the first one in the picture?
@@ -417,7 +417,7 @@ for what, given in {"with the mask": real, "without": None}.items():
 # <details><summary><b>What to notice</b></summary>
 #
 # The number 21 shares a batch with a longer number. Without the mask the encoder reads the padding as if it were words, and after "ein und
-# zwanzig" the decoder continues with thousands that nobody asked for. Alone in its batch, 21 has no padding and is translated correctly<!--[[? its_german.decode(translate(from_left, [its_english.encode("twenty one")], lambda n: 10)[0]) == "ein und zwanzig"]]-->. So
+# zwanzig" the decoder continues with thousands that nobody asked for<!--[[? its_german.decode([token for token in written if token > EOS]).startswith("ein und zwanzig tausend")]]-->. Alone in its batch, 21 has no padding and is translated correctly<!--[[? its_german.decode(translate(from_left, [its_english.encode("twenty one")], lambda n: 10)[0]) == "ein und zwanzig"]]-->. So
 # this mistake shows only sometimes.
 # </details>
 
@@ -758,6 +758,13 @@ wrong = measured["wrong_by_place"]
 zigzag = all(row[i] > max(row[i - 1], row[i + 1]) for row in wrong.values() for i in (2, 4, 6, 8))
 
 
+def joins_at(first):
+    """Fraction of words such as "und" and "hundert" at positions first, first + 2, … of German numbers."""
+    joining = ("und", "hundert", "tausend", "Million", "Milliarde", "Billion")
+    targets = [german(n).split()[:10] for n in draw_many(3, 500, 9, 14)]
+    return mean(word.startswith(joining) for words in targets for word in words[first - 1 :: 2])
+
+
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 def errors(reversed_source, places):
     """The mean fraction of wrong words at these positions, over both ideas."""
@@ -798,7 +805,8 @@ show.predict(
 #   of its gain is due to them.
 # - At the first four positions reversing makes *more* errors, 0.9<!--[[100 * errors(True, range(1, 5)):.1f]]--> % instead of 0.4<!--[[100 * errors(False, range(1, 5)):.1f]]--> %. At positions 7 to 10 it halves them<!--[[? 1.8 < errors(False, range(7, 11)) / errors(True, range(7, 11)) < 2.4]]-->. Sutskever et al.
 #   speak of a better use of memory, which is a name and not an explanation. We do not have an explanation either.
-# - Errors go up and down from position to position<!--[[? zigzag]]-->. Odd positions hold digits, even ones mostly "hundert" or "und".
+# - Errors go up and down: at positions 3, 5, 7 and 9 they are higher than at both neighbours<!--[[? zigzag]]-->. Odd positions hold mostly digits and tens,
+#   even ones mostly "und", "hundert", "tausend" and the like<!--[[? joins_at(2) > 0.8 and joins_at(1) < 0.2]]-->.
 # - Beyond the trained lengths all four break down.
 # - At 15 to 17 words the best run has 24<!--[[best_run:.0f]]--> % right.
 # - Reversing even lowers BLEU there,
@@ -817,7 +825,7 @@ show.predict(
 # ## 7. For the curious: from spelling to sound
 #
 # Nothing in the model knows that its task is translation. Given the CMU Pronouncing Dictionary, 112,000 English words with their
-# **phonemes** (the sounds that distinguish words, such as K, AE, T in "cat"), a model of the same class learns to pronounce
+# **phonemes** (the sounds that distinguish words, such as K, AE, T in "cat"), a model of the same class (`Seq2Seq`) learns to pronounce
 # (`python -m lectures.recipes pronunciation`).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -869,7 +877,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Read the model's errors aloud. Many are what you would say if you did not know the word, which is often a name or spelled irregularly.
+# - Read the model's errors aloud. Which of them could you have made with a name that you have never seen? We did not count them.
 # - Of the phonemes, 9.0<!--[[by_length["5-6"]:.1f]]--> % are wrong in words of 5 or 6 letters, and 17.7<!--[[by_length["11 and more"]:.1f]]--> % in those of 11 or more. (Every third test word; one
 #   trained model.)
 # - In the whole test set 40.9<!--[[card["figures"]["test"]["word_error_rate"]:.1f]]--> % of the words have at least one wrong phoneme.
@@ -879,8 +887,8 @@ show.predict(
 # the same words with attention.
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **What does a network keep if it must translate with its eyes closed? Up to 11 words it keeps nearly all of them, and the first shapes its vector more than the last.
-# On sources longer than those in its training, its translations fall apart.** There is still one vector, and we chose its width before we saw the sentence.
+# **What does a network keep if it must translate with its eyes closed? Up to 11 words it keeps nearly all of them. Judging by the nearest neighbours in one trained
+# network, the first word shapes its vector more than the last. On sources longer than those in its training, its translations fall apart.** There is still one vector, and we chose its width before we saw the sentence.
 # [Lecture 12](12_attention.ipynb) lets the decoder look back at *all* the encoder's states instead.
 
 # %% [markdown] slideshow={"slide_type": "notes"}

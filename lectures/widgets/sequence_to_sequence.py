@@ -68,9 +68,9 @@ def translation_svg(
     y = _boxes(canvas, "written", words, y + 4)
     if reference is not None and not right:
         y = _boxes(canvas, "reference", [(word, _GREY, "") for word in reference], y)
-    verdict = "right in every word" if right else f"{sum(wrong)} of {len(written)} do not fit" if reference else ""
-    if verdict:
-        canvas.text(112, y + 20, verdict, 16)
+    if reference:
+        otherwise = f"wrong words: {sum(wrong)} of {len(written)}" if any(wrong) else "words are missing"
+        canvas.text(112, y + 20, "right in every word" if right else otherwise, 16)
     canvas.notes([note], gap=2)
     alt = f"Source: {' '.join(source)}. Written: {' '.join(written) or 'nothing yet'}."
     if reference is not None:

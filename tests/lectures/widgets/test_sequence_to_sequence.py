@@ -34,7 +34,7 @@ def test_a_right_translation_says_so_and_a_wrong_one_shows_the_answer() -> None:
     assert "right in every word" in right
     assert ">reference<" not in right
     wrong = translation_svg(["one"], [("c", [0.5])], ["zwei"], reference=["eins"])
-    assert "1 of 1 do not fit" in wrong
+    assert "wrong words: 1 of 1" in wrong
     assert ">reference<" in wrong
     assert wrong.count("stroke-dasharray") == 1
     with pytest.raises(ValueError, match="at least one"):
