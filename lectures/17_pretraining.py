@@ -237,7 +237,7 @@ show.predict(
 #
 # A gain could have two other explanations, and each gets a control:
 #
-# - *more updates*: perhaps a pretrained model is better only because it has taken more steps. So we also train for that many more steps on the labels, both with and without pretraining;
+# - *more updates*: perhaps a pretrained model is better only because it has taken more steps. So we also train for 1,000<!--[[transfer["steps"]:,]]--> more steps on the labels, as many as pretraining takes, both with and without pretraining;
 # - *embeddings only*: perhaps only the table of letter vectors helps. So we keep the table and reset the layers.
 #
 # Each kind of model is trained with five seeds, each with its own initial weights and labelled words. We subtract the results of two kinds of model seed by seed. Chance is 50 % (`python -m lectures.recipes pretraining`).
