@@ -65,7 +65,7 @@ torch.set_num_threads(1)
 # BERT (Devlin et al. 2019) guesses 15 % of the tokens. At inference no text contains `[MASK]`, so the model must not rely on it. Of the tokens to guess, 80 % are replaced by `[MASK]`, 10 % by a random token,
 # and 10 % are unchanged.
 #
-# A **diffusion language model** (Nie et al. 2025) is a masked language model that is trained with every fraction of hidden tokens, up to all of them. So it can also write a text: it starts from masks only and fills them in over several steps.
+# A **diffusion language model** (Nie et al. 2025) is trained like a masked language model, but with every fraction of hidden tokens, up to all of them. So it can also write a text: it starts from masks only and fills them in over several steps.
 
 # %% slideshow={"slide_type": "fragment"}
 text = torch.randint(100, (1, 100_000), generator=torch.Generator().manual_seed(0))
@@ -93,7 +93,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Try the families.** You see the same sentence under four objectives, computed by `nlmcore.objectives`. A **prefix LM** reads the first half of the text in both directions and predicts the second half causally.
+# **Try the families.** You see the same sentence under four objectives, computed by `nlmcore.objectives`. A **prefix LM** reads the beginning of a text, the prefix, in both directions and predicts the rest causally. Here the prefix is the first half.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 widgets.family_playground(
@@ -148,7 +148,7 @@ widgets.family_playground(
 # - **T5** (Raffel et al. 2020) turns each task into a source text and a target text. (**BART**, Lewis et al. 2020, also corrupts the source, but its decoder writes the whole text.) Narang et al. (2021), the study of [lecture 19](19_do_modifications_transfer.ipynb), start from T5's model with 223 million parameters in 12 + 12 layers.
 # - **Llama** (Touvron et al. 2023) and **SmolLM2** are causal models with RMSNorm, SwiGLU and rotary positions ([lecture 14](14_positions.ipynb)). Our copy of SmolLM2 was also fine-tuned to follow instructions ([lecture 13](13_self_attention.ipynb)).
 #
-# **Leaderboards** such as GLUE (2018) and SuperGLUE (2019) rank such models by their mean score over many tasks. Entries usually come without a spread over seeds, so a small gap in such a table may be chance ([lecture 19](19_do_modifications_transfer.ipynb)).
+# **Leaderboards** such as GLUE (2018) and SuperGLUE (2019) rank such models by their mean score over many tasks. Such a table has one score per model and task, without a spread over seeds. Dodge et al. (2020) fine-tune BERT hundreds of times on four of GLUE's tasks and change only the seed; the scores differ substantially. So a small gap may be chance ([lecture 19](19_do_modifications_transfer.ipynb)).
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **MiniLM, our encoder, was trained with two more objectives.** First MiniLM (Wang et al. 2020) was *distilled*, that is, trained to imitate the attention of a larger encoder. Then the Sentence-Transformers project trained it with a **contrastive objective** on pairs of sentences $(a_i, b_i)$ that belong together,
@@ -237,7 +237,7 @@ show.predict(
 #
 # A gain could have two other explanations, and each gets a control:
 #
-# - *more updates*: perhaps a pretrained model is better only because it has taken more steps. So we also train for that many more steps on the labels, both with and without pretraining;
+# - *more updates*: perhaps a pretrained model is better only because it has taken more steps. So we also train for 1,000<!--[[transfer["steps"]:,]]--> more steps on the labels, as many as pretraining takes, both with and without pretraining;
 # - *embeddings only*: perhaps only the table of letter vectors helps. So we keep the table and reset the layers.
 #
 # Each kind of model is trained with five seeds, each with its own initial weights and labelled words. We subtract the results of two kinds of model seed by seed. Chance is 50 % (`python -m lectures.recipes pretraining`).
@@ -312,7 +312,7 @@ differences = {
     "masked, without pretraining": pretrained,
     "causal, without pretraining": causal_too,
     "masked, more updates instead": over_longer,
-    "the same, both more updates": both_over_longer,
+    "row 1, more updates in both": both_over_longer,
     "masked, embeddings only": over_table,
     "masked, causal": over_causal,
 }
@@ -349,15 +349,15 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - The table has 18<!--[[len(holds)]]--> comparisons, so even if nothing helped, about one 95 % interval would exclude 0. We say that a difference *holds* if it survives the correction for all of them (Holm's method, [lecture 19](19_do_modifications_transfer.ipynb)).
-# - **With 500 labels pretraining helps**, by 3.7<!--[[pretrained["500"][0]:.1f]]--> points. More updates do not explain all of it. With the same updates on both sides, 3.0<!--[[both_over_longer["500"][0]:.1f]]--> points are left, and both differences hold<!--[[? holds["masked, without pretraining", "500"] < 0.05 and holds["the same, both more updates", "500"] < 0.05]]-->.
+# - **With 500 labels pretraining helps**, by 3.7<!--[[pretrained["500"][0]:.1f]]--> points. More updates do not explain all of it. With the same updates on both sides, 3.0<!--[[both_over_longer["500"][0]:.1f]]--> points are left, and both differences hold<!--[[? holds["masked, without pretraining", "500"] < 0.05 and holds["row 1, more updates in both", "500"] < 0.05]]-->.
 # - **Do the layers help, and not just the letter vectors?** With 5,000 labels the layers do. The model with all pretrained weights is 3.6<!--[[over_table["5000"][0]:.1f]]--> points ahead of the model that keeps only the letter vectors, and this difference holds<!--[[? holds["masked, embeddings only", "5000"] < 0.05]]-->. With 500 labels the lead of 3.1<!--[[over_table["500"][0]:.1f]]--> points is a hint. Its interval excludes 0, but the difference does not hold<!--[[? over_table["500"][1] > 0 and holds["masked, embeddings only", "500"] > 0.05]]-->.
 # - **With 5,000 labels and enough steps pretraining brings nothing that we can measure.** The usual 240<!--[[usual]]--> steps were too few there. More steps bring 6.2<!--[[more_updates["5000"][0]:.1f]]--> points without any pretraining. With the same updates on both sides 0.6<!--[[both_over_longer["5000"][0]:.1f]]--> points are left, and the interval contains 0<!--[[? both_over_longer["5000"][1] < 0 < both_over_longer["5000"][2]]]-->.
 # - **With 50 labels** the masked model gains 4.2<!--[[pretrained["50"][0]:.1f]]--> points and the causal one 4.5<!--[[causal_too["50"][0]:.1f]]-->; only the latter holds<!--[[? holds["masked, without pretraining", "50"] > 0.05 > holds["causal, without pretraining", "50"]]]-->. Five seeds cannot say what helps there.
 # - **Masked or causal?** Every interval contains 0<!--[[? all(low < 0 < high for _, low, high in over_causal.values())]]-->. These seeds cannot tell the objectives apart.
-# - More steps on 500 labels harm the pretrained model here. Its accuracy falls from 73.0<!--[[mean(rows["masked"]["500"]):.1f]]--> to 71.5<!--[[mean(rows[both]["500"]):.1f]]--> % on average, and it falls with every seed<!--[[? all(a > b for a, b in zip(rows["masked"]["500"], rows[both]["500"]))]]-->. A control that stops at its best step would be stronger than ours.
+# - More steps on 500 labels harm the pretrained model here. Its accuracy falls from 73.0<!--[[mean(rows["masked"]["500"]):.1f]]--> to 71.5<!--[[mean(rows[both]["500"]):.1f]]--> % on average, and it falls with every seed<!--[[? all(a > b for a, b in zip(rows["masked"]["500"], rows[both]["500"]))]]-->. So a control with *early stopping* ([lecture 5](05_training_well.ipynb)) would be stronger than ours.
 # </details>
 #
-# **Pretraining helps with 500 labels. With 5,000, longer training without it is at most 1.5<!--[[both_over_longer["5000"][2]:.1f]]--> points behind, by the 95 % interval.** This is one task, with words instead of texts, a hundred thousand parameters and one learning rate for all rows. The papers' models and texts are far larger.
+# **Pretraining helps with 500 labels. With 5,000 labels and more updates it adds at most 1.5<!--[[both_over_longer["5000"][2]:.1f]]--> points, the upper end of the 95 % interval.** This is one task, with words instead of texts, a hundred thousand parameters and one learning rate for all kinds of model. The papers' models and texts are far larger.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *12 minutes. Before the first prediction let the room read five words aloud and find the rule (there is none that they can state; *-tion* and *-ic* come close). Ask for further explanations: better initial scale, other
@@ -457,12 +457,12 @@ show.predict(
 #
 # - If the clue comes later, both SmolLM2 (at the word) and MiniLM (after the cut) lack the rest of the sentence.
 # - If SmolLM2 reads the sentence *twice*, the vector of the second *bank* gives away the sense.
-# - **A simpler explanation.** Forget the layers and average the *static* vectors of the other words. MiniLM is right in only one<!--[[words(more_than_neighbours[0])]]--> sentence more than this average if the clue comes first, and in three<!--[[words(more_than_neighbours[1])]]--> more if it comes later. Such small differences may be chance<!--[[? 2 * 0.5 ** max(more_than_neighbours) > 0.05]]-->.
+# - **A simpler explanation.** Forget the layers and average the *static* vectors of the other words. MiniLM is right in only one<!--[[words(more_than_neighbours[0])]]--> sentence more than this average if the clue comes first, and in three<!--[[words(more_than_neighbours[1])]]--> more if it comes later. Such small differences may be chance. Suppose that the two differ in these three sentences only. Three tosses of a coin all show the same side with a probability of 0.25<!--[[2 * 0.5 ** max(more_than_neighbours):.2f]]--><!--[[? max(more_than_neighbours) == 3]]--> (this is a *sign test*).
 # - In SmolLM2's first layer the accuracy is near chance even if the clue comes first (52<!--[[by_layer["SmolLM2", "whole, clue before"][0]:.0f]]--> %); after layer 5 it is 90<!--[[by_layer["SmolLM2", "whole, clue before"][4]:.0f]]--> %.
 # - Cosines between contextual vectors are large, as Ethayarajh (2019) found for ELMo, BERT and GPT-2. In MiniLM's last layer they are 0.86<!--[[senses["cosines"]["MiniLM"][-1][0]:.2f]]--> within a sense and 0.77<!--[[senses["cosines"]["MiniLM"][-1][1]:.2f]]--> between senses. So we subtract the mean of a word's vectors before we compare them.
 # </details>
 #
-# **In these two models a word's vector gives away its sense if the model has read the clue, and hardly otherwise.** We do not show that this needs more than an average of the neighbours' static vectors.
+# **In MiniLM's last layer and in SmolLM2's layer 15<!--[[middle + 1]]--> a word's vector gives away its sense if the model has read the clue, and hardly otherwise.** We tested eight words, in sentences that we wrote. We do not show that this needs more than an average of the neighbours' static vectors.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *12 minutes. Ask for a sentence in which even people need the end ("The old man the boats"). Let the layer slider play and stop where two blocks appear. What goes wrong: students conclude that causal models do not know
@@ -555,7 +555,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - **Fine-tuning** is right in 80<!--[[compared["fine-tuning"]:.0f]]--> % of the sentences, 17<!--[[ahead("fine-tuning", "naive Bayes")[0]:.0f]]--> points ahead of naive Bayes, which counts words<!--[[? ahead("fine-tuning", "naive Bayes")[1] > 0]]-->.
-# - **LoRA** trains 1.3<!--[[100 * ways["rows"]["LoRA, 64 examples"]["trained"] / ways["rows"]["fine-tuning, 64 examples"]["trained"]:.1f]]--> % of the parameters and is 4.0<!--[[ahead("fine-tuning", "LoRA")[0]:.1f]]--> points behind fine-tuning. The interval just excludes 0<!--[[? 0 < ahead("fine-tuning", "LoRA")[1] < 0.5]]-->. As one of three comparisons, that is only a hint.
+# - **LoRA** trains 1.3<!--[[100 * ways["rows"]["LoRA, 64 examples"]["trained"] / ways["rows"]["fine-tuning, 64 examples"]["trained"]:.1f]]--> % of the parameters and is 4.0<!--[[ahead("fine-tuning", "LoRA")[0]:.1f]]--> points behind fine-tuning. The interval just excludes 0<!--[[? 0 < ahead("fine-tuning", "LoRA")[1] < 0.5]]-->. It is one of three comparisons, so this is only a hint.
 # - **Probing** is right in 59<!--[[compared["probing"]:.0f]]--> %, naive Bayes in 62<!--[[compared["naive Bayes"]:.0f]]--> %. The interval of the difference contains 0<!--[[? ahead("probing", "naive Bayes")[1] < 0 < ahead("probing", "naive Bayes")[2]]]-->, so these seeds cannot rank them. Our probe reads the mean of the last layer's states; another layer or pooling might find more.
 # - **Prompting** is right in 55<!--[[compared["prompting"]:.0f]]--> %. But with three<!--[[words(sum(of > 95 for of in asks))]]--> of the five seeds the model answers “question” nearly always, whatever it reads.
 # - Each method could be tuned further, with other layers, other prompts or more steps. With 120<!--[[ways["tests"]]]--> test sentences, one seed's percentage is uncertain by about 8<!--[[196 * (0.7 * 0.3 / ways["tests"]) ** 0.5:.0f]]--> points. SmolLM2 may have been trained on Shakespeare's plays; we cannot check that.
@@ -568,6 +568,9 @@ prompted = stored("prompts")["rows"]
 as_text, as_chat = prompted[f"text, {n} examples"], prompted[f"chat, {n} examples"]
 alone = {key: of[0] for key, of in prompted["text, no examples"].items()}
 by_examples, by_examples_half = mean_interval(as_text["right_calibrated"])
+by_calibration, by_calibration_half = mean_interval(
+    a - b for a, b in zip(as_text["right_calibrated"], as_text["right"], strict=True)
+)
 counted = ours[f"naive Bayes, {n} examples"][: len(as_text["right"])]  # of the same seeds
 over_bayes, over_bayes_half = mean_interval(
     a - b for a, b in zip(as_text["right_calibrated"], counted, strict=True)
@@ -590,10 +593,10 @@ behind, behind_half = mean_interval(
 # - Chance is 50 % in the last column, and a constant bias does not change the column. With a plain-text prompt the ranking is better than chance, while the answers before calibration are close to chance.
 # - After calibration, the prompt with 64<!--[[n]]--> examples cannot be distinguished from naive Bayes on the same seeds<!--[[? abs(over_bayes) < over_bayes_half]]-->. Fine-tuning is 14<!--[[behind:.0f]]--> points ahead of this prompt<!--[[? behind > behind_half]]-->.
 # - The chat format does not help here. The model answers “question” every time<!--[[? set(as_chat["questions"]) == {100}]]-->. We do not know why.
+# - **Does calibration help?** With 64<!--[[n]]--> examples as text it adds 9<!--[[by_calibration:.0f]]--> points on average, but the interval of the three seeds contains 0<!--[[? 0 < by_calibration < by_calibration_half]]-->. In the chat format it adds less than one point with each seed<!--[[? max(a - b for a, b in zip(as_chat["right_calibrated"], as_chat["right"], strict=True)) < 1]]-->.
+# - **Do the examples help?** As text they help the ranking, with each of the three seeds<!--[[? min(as_text["ranked"]) > alone["ranked"] + 10]]-->. For the calibrated answers the interval of the three seeds contains the 59<!--[[alone["right_calibrated"]:.0f]]--> % of the prompt without examples<!--[[? by_examples - by_examples_half < alone["right_calibrated"]]]-->, so there we cannot tell.
 #
-# - **Do the examples help?** They help the ranking, with each of the three seeds<!--[[? min(as_text["ranked"]) > alone["ranked"] + 10]]-->. For the calibrated answers the interval of the three seeds contains the 59<!--[[alone["right_calibrated"]:.0f]]--> % of the prompt without examples<!--[[? by_examples - by_examples_half < alone["right_calibrated"]]]-->, so there we cannot tell.
-#
-# **Before you say that prompting fails, calibrate the prompt.** With calibration and 64<!--[[n]]--> examples, this small model is right somewhat more often than a coin toss would be<!--[[? by_examples - by_examples_half > 50]]-->. This says nothing about GPT-3, which has more than a thousand times as many parameters.
+# **Before you say that prompting fails, try a calibrated prompt.** With calibration and 64<!--[[n]]--> examples, this small model is right somewhat more often than a coin toss would be<!--[[? by_examples - by_examples_half > 50]]-->. This says nothing about GPT-3, which has more than a thousand times as many parameters.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *14 minutes. Ask for each way what must be stored for a hundred tasks. Move the rank until the adapter is larger than the model. What goes wrong: they take prompting for training ("it learned from 8 examples"); no
@@ -607,11 +610,11 @@ behind, behind_half = mean_interval(
 # | Pretraining helps where labels are few. | Yes, by about 4<!--[[pretrained["500"][0]:.0f]]--> points at 500 labels. At 50 the gain is about as large, but with the masked model it may be chance (section 4). |
 # | The gain is more than the effect of additional updates. | Yes at 500 labels. **Not seen at 5,000.** At 50, five seeds cannot tell. |
 # | The gain comes from more than the embedding table. | Yes at 5,000 labels (with the usual number of steps). At 500 there is a hint. At 50, five seeds cannot tell. |
-# | For classification, masked pretraining is better than causal. | Not seen. The intervals contain 0. |
+# | For classification, masked pretraining is better than causal. | Not seen on our one task. All three intervals of the difference contain 0<!--[[? all(low < 0 < high for _, low, high in over_causal.values())]]-->. |
 # | Only a bidirectional model can fill gaps. | No. A causal model that tries all letters can also fill them, at 27<!--[[len(LETTERS)]]--> times the cost (section 3). |
 # | Contextual vectors tell senses apart. | Yes, but the average of the neighbours' static vectors does so nearly as well (section 5). |
 # | A causal model's vector cannot know what follows. | True. If the model reads the sentence twice, the vector of the second occurrence gives away the sense. |
-# | Models learn tasks from examples in the prompt. | A little. Examples improve the ranking. But after calibration SmolLM2 is right in 64<!--[[mean(as_text["right_calibrated"]):.0f]]--> % with 64<!--[[n]]--> examples and in 59<!--[[alone["right_calibrated"]:.0f]]--> % without, which may be chance (section 6). |
+# | Models learn tasks from examples in the prompt. | A little. As plain text, examples improve the ranking. But after calibration SmolLM2 is right in 64<!--[[mean(as_text["right_calibrated"]):.0f]]--> % with 64<!--[[n]]--> examples and in 59<!--[[alone["right_calibrated"]:.0f]]--> % without, which may be chance (section 6). |
 #
 # **Pretraining helped where labels were few, by a few points. Only controls can tell what exactly helped, and some of the controls need more than five seeds.**
 
@@ -688,7 +691,7 @@ widgets.pattern_playground(drawn, 24, size=8, layers=2, yours=dict.fromkeys(draw
 #
 # - **pretraining**: training on unlabelled text, before training on the task that you care about.
 # - **masked language model**: a bidirectional model that predicts hidden tokens at their own positions; it gives no distribution over texts.
-# - **diffusion language model**: a masked language model that is trained with every fraction of hidden tokens and writes by filling in masks step by step.
+# - **diffusion language model**: a model that is trained like a masked language model, but with every fraction of hidden tokens; it writes by filling in masks step by step.
 # - **span corruption**: pretraining in which sentinels replace spans and a decoder writes the spans.
 # - **sentinel**: a special token that replaces a missing span.
 # - **prefix LM**: a language model that reads a prefix in both directions and writes the rest causally.
@@ -706,4 +709,4 @@ widgets.pattern_playground(drawn, 24, size=8, layers=2, yours=dict.fromkeys(draw
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Sources.** Dai & Le (2015), Semi-supervised Sequence Learning. Howard & Ruder (2018), ULMFiT. Peters et al. (2018), ELMo. Devlin, Chang, Lee & Toutanova (2019), BERT. Clark et al. (2020), ELECTRA. Lewis et al. (2020), BART. Radford et al. (2018), GPT. Radford et al. (2019), GPT-2. Brown et al. (2020), GPT-3. Raffel et al. (2020), T5. Narang et al. (2021), Do Transformer Modifications Transfer?
 # Liu et al. (2019), RoBERTa. Wang et al. (2020), MiniLM. Reimers & Gurevych (2019), Sentence-BERT. OpenAI (2023), GPT-4 Technical Report. Wang et al. (2018), GLUE. Wang et al. (2019), SuperGLUE. Touvron et al. (2023), Llama. Ben Allal et al. (2025), SmolLM2. Hu et al. (2021), LoRA. Zhao et al. (2021), Calibrate Before Use. Ethayarajh (2019), How Contextual are Contextualized Word Representations?
-# Alain & Bengio (2017), linear probes. Springer et al. (2024), Repetition Improves Language Model Embeddings. Nie et al. (2025), Large Language Diffusion Models.
+# Alain & Bengio (2017), linear probes. Springer et al. (2024), Repetition Improves Language Model Embeddings. Dodge et al. (2020), Fine-Tuning Pretrained Language Models: Weight Initializations, Data Orders, and Early Stopping. Nie et al. (2025), Large Language Diffusion Models.
