@@ -10,11 +10,15 @@ from autograder.texts import glossary
 ROOT = Path(__file__).resolve().parents[1]
 LECTURES = glossary.lectures(ROOT)
 
+POINTED_TO = "announced with a pointer to its section"
 MAY_COME_EARLIER: dict[str, dict[str, str]] = {
+    "language_models": {"n-gram": "in the caption of the opening's line of years"},
+    "tokens_and_vectors": {"skip-gram": POINTED_TO},
+    "decoding": {"top-k": POINTED_TO, "top-p": POINTED_TO},
     "attention": {
         "attention": "named in a result of others before section 2 explains it",
         "value": "section 3 mixes values in the everyday sense, before they get a space of their own",
-        "mask": "announced with a pointer to its section",
+        "mask": POINTED_TO,
     },
 }
 """topic -> {word: why it may be used before it stands in bold}. Everyday words, and pointers to a later section."""
@@ -43,7 +47,10 @@ def faults(lecture: Path, may_come_earlier: frozenset[str] = frozenset()) -> lis
         whole = re.compile(rf"\b{re.escape(term)}(?:s|es)?\b", re.IGNORECASE)
 
         def bold(text: str, whole: re.Pattern[str] = whole) -> int | None:
-            return next((m.start() for m in re.finditer(r"\*\*([^*]+)\*\*", text) if whole.search(m[1])), None)
+            return next(
+                (m.start() for m in re.finditer(r"\*\*((?:[^*]|(?<!\*)\*(?!\*))+)\*\*", text) if whole.search(m[1])),
+                None,
+            )
 
         place, used = bold(body), whole.search(body)
         if bold(opening) is not None:
