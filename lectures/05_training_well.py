@@ -986,7 +986,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - One loss is far lower than that of the healthy network. A loss that is too good is an alarm; here the input
+# - One loss is far lower than that of the healthy network. A loss that is too good is a warning; here the input
 #   contains its target.
 # - One loss begins at exactly $\ln 82$<!--[[? abs(charts["patient F"][0][0] - math.log(V)) < 1e-4]]--> and falls along a straight line. With all weights at 0 only the biases of the output get a
 #   gradient, and at every step Adam moves each of them by about the learning rate.
