@@ -840,7 +840,7 @@ _, small_in_print = followed_by_small([piece.tags for piece in spoken])
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Each label by itself.** The tagger decides on every label separately, without knowing its other decisions. Inside the speeches of *Julius
 # Caesar* it sets 65<!--[[stops]]--> full stops, and a small letter follows 48<!--[[small]]--> of them, as in *I should not then ask casca. what had chanced.* (In the
-# printed play, this happens once<!--[[? small_in_print == 1]]-->.) Each label is the likeliest for its word, but a full stop and then a small letter cannot both be right.
+# printed play, this happens once<!--[[? small_in_print == 1]]-->.) Each label is the likeliest for its word, but a full stop and then a small letter can hardly both be right.
 #
 # If a model wrote a whole text like this, each word would be the likeliest by itself, for example "San" from one likely sentence
 # and "York" from another. The remedy is to feed each chosen word back before the next one is chosen. That is a language model.
@@ -888,9 +888,9 @@ at_random = 100 * 2 * hits / (hits + false_alarms + persons["names"])
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ### Classification: comedy or tragedy?
 #
-# `SequenceClassifier` computes one answer for the whole text, either from the last state or from the mean of all states. We trained
-# this one to answer after *every* word (`python -m lectures.recipes genre`), so we can watch it make up its mind. It knows hardly any
-# names, because its vocabulary has only words that occur in at least eight plays. Unknown words are shown in grey.
+# `SequenceClassifier` computes one answer for the whole text, either from the last state or from the mean of all states. Here
+# we show one that takes the mean. We trained it to answer after *every* word (`python -m lectures.recipes genre`), so we can watch it make
+# up its mind. It knows hardly any names, because its vocabulary has only words that occur in at least eight plays. Unknown words are shown in grey.
 #
 # > **Ask yourself.** *Is this a dagger which I see before me* is from Macbeth, a held-out play.
 # > After how many words will the network be confident, and of which genre?

@@ -833,8 +833,8 @@ print(
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **Why does the plain network hardly get above guessing? The likely reason: with the usual initial weights each step shrinks the trace of an earlier symbol
-# in the state, and the gradient that leads back to it, until the distant steps hardly count.** An orthogonal initial matrix, which hardly shrinks them, is enough here. But a gradient that reaches the
+# **Why does the plain network hardly get above guessing? The likely reason is that with the usual initial weights each step shrinks the
+# trace of an earlier symbol in the state, and the gradient that leads back to it, until the distant steps hardly count.** An orthogonal initial matrix, which hardly shrinks them, is enough here. But a gradient that reaches the
 # distant steps is not always enough (the identity matrix), one that is tiny at first can grow (the GRU), and
 # clipping only tames explosions. Gates are the next lecture's answer.
 
