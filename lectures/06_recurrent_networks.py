@@ -374,7 +374,7 @@ print("after:\nHAMLET.\n" + written(rnn))
 # - Before training the loss is $\ln 71$ = 4.26<!--[[math.log(own_chars.vocab_size):.2f]]-->, because the network gives all characters about the same probability<!--[[? abs(history.losses[0] - math.log(own_chars.vocab_size)) < 0.03]]-->. After training it is about 2.05<!--[[? 2.0 < sum(history.losses[-20:]) / 20 < 2.1]]-->.
 # - The network writes short English words and line breaks, with capitals after them, but no sentence. With 32,167<!--[[sum(p.numel() for p in rnn.parameters()):,]]--> parameters
 #   it learned this from nothing but characters.
-# - The network of section 2 has 356,050<!--[[card["parameters"]:,]]--> parameters and a different *cell*, which means a different step ([lecture 8](08_gates.ipynb)). It was trained on 14<!--[[math.prod(card["training"][of] for of in ("steps", "batch", "time")) / card["training"]["passes"] / (300 * 32 * 32):.0f]]--> times
+# - The network of section 2 has 356,050<!--[[card["parameters"]:,]]--> parameters and computes its step in a different way; we say that it has a different *cell* ([lecture 8](08_gates.ipynb)). It was trained on 14<!--[[math.prod(card["training"][of] for of in ("steps", "batch", "time")) / card["training"]["passes"] / (300 * 32 * 32):.0f]]--> times
 #   as much text, for three epochs. Section 6 shows what it writes.
 # </details>
 
@@ -642,7 +642,7 @@ show.predict(
 #
 # The first training run ends with 100<!--[[100 * named[7]:.0f]]--> % correct answers, the second with 34<!--[[100 * named[3]:.0f]]--> %; guessing gives a third. This is one seed and a
 # short training run. No gradient ever tells step 1 that keeping the symbol would help. But even an untrained state holds a faint trace of
-# the symbol, and longer training can teach the network to use it. Try `learn_to_name_the_first(3, steps=600)`, which is right more often.
+# the symbol, and longer training can teach the network to use it. Try `learn_to_name_the_first(3, steps=600)`, which is right more often<!--[[? learn_to_name_the_first(3, steps=600) > named[3] + 0.1]]-->.
 # </details>
 #
 # The state *could* carry the symbol, but truncation removes the gradient that would teach the network to keep it.
@@ -749,8 +749,8 @@ show.predict(
 # with all 64, 38<!--[[from_context[-1]:.0f]]-->. On average, nearly all that it knows about the next word comes from the previous sixteen<!--[[? enough == 16]]-->. A single prediction may still
 # depend on a distant word.
 #
-# (For comparison, with one run each and measured on all test plays: after one epoch the LSTM has a perplexity of 57.4<!--[[seen["LSTM"]:.1f]]-->, the simple RNN 51.8<!--[[seen["RNN"]:.1f]]--> and a
-# GRU, a third kind of cell, 47.1<!--[[seen["GRU"]:.1f]]-->. After three epochs the LSTM has 43.5<!--[[seen["LSTM, 3 passes"]:.1f]]-->. So one epoch of training is too short to rank the cells.
+# (For comparison, with one run each and measured on all test plays: after one epoch the LSTM has a perplexity of 57.4<!--[[seen["LSTM"]:.1f]]-->, a vanilla RNN 51.8<!--[[seen["RNN"]:.1f]]--> and a
+# GRU, a third kind of cell, 47.1<!--[[seen["GRU"]:.1f]]-->. After three epochs the LSTM has 43.5<!--[[seen["LSTM, 3 passes"]:.1f]]-->. We trained the others for one epoch only and tuned none, so these numbers do not rank the cells.
 # `python -m lectures.recipes perplexity`)
 
 # %% slideshow={"slide_type": "subslide"}
@@ -840,7 +840,7 @@ _, small_in_print = followed_by_small([piece.tags for piece in spoken])
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Each label by itself.** The tagger decides on every label separately, without knowing its other decisions. Inside the speeches of *Julius
 # Caesar* it sets 65<!--[[stops]]--> full stops, and a small letter follows 48<!--[[small]]--> of them, as in *I should not then ask casca. what had chanced.* (In the
-# printed play, this happens once<!--[[? small_in_print == 1]]-->.) Each label is the likeliest for its word, but together the two labels are wrong.
+# printed play, this happens once<!--[[? small_in_print == 1]]-->.) Each label is the likeliest for its word, but a full stop and then a small letter can hardly both be right.
 #
 # If a model wrote a whole text like this, each word would be the likeliest by itself, for example "San" from one likely sentence
 # and "York" from another. The remedy is to feed each chosen word back before the next one is chosen. That is a language model.
@@ -883,14 +883,14 @@ at_random = 100 * 2 * hits / (hits + false_alarms + persons["names"])
 # - If we shuffle the words of each speech, the F1 score of this network falls to 22.2<!--[[average(both_ways["f1_shuffled"]):.1f]]-->.
 # </details>
 #
-# **Where a word by itself says nothing, as `<unk>` does, the words around it help to tell whether it is a name**<!--[[? min(f1_of["reads both ways"]) > max(at_random, max(f1_of["each word's commonest label"]), max(f1_of["every <unk> as well"]), max(both_ways["f1_shuffled"]))]]-->.
+# **Even if a network reads a word only as `<unk>`, the words around it help to tell whether it is a name**<!--[[? min(f1_of["reads both ways"]) > max(at_random, max(f1_of["each word's commonest label"]), max(f1_of["every <unk> as well"]), max(both_ways["f1_shuffled"]))]]-->.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ### Classification: comedy or tragedy?
 #
-# `SequenceClassifier` computes one answer for the whole text, either from the last state or from the mean of all states. We trained
-# this one to answer after *every* word (`python -m lectures.recipes genre`), so we can watch it make up its mind. It knows hardly any
-# names, because its vocabulary has only words that occur in at least eight plays. Unknown words are shown in grey.
+# `SequenceClassifier` computes one answer for the whole text, either from the last state or from the mean of all states. Here
+# we show one that takes the mean. We trained it to answer after *every* word (`python -m lectures.recipes genre`), so we can watch it make
+# up its mind. It knows hardly any names, because its vocabulary has only words that occur in at least eight plays. Unknown words are shown in grey.
 #
 # > **Ask yourself.** *Is this a dagger which I see before me* is from Macbeth, a held-out play.
 # > After how many words will the network be confident, and of which genre?
@@ -933,8 +933,8 @@ show.curves(
     x_title="words read",
     y_title="% right",
     log_x=True,
-    alt="Fraction of held-out passages classified right against the number of words read: all "
-    "lines climb from a little above 50 % at 5 words; naive Bayes is ahead at every length; "
+    alt="Fraction of held-out passages classified right against the number of words read: all lines climb, "
+    f"from {show.from_to([row['5'] for row in genre['rows'].values()])} % at 5 words; naive Bayes is ahead at every length; "
     "shuffling the words changes little at 160 words.",
 )
 
@@ -942,7 +942,9 @@ show.curves(
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - After six words, "is this a dagger which I", the network is confident, and wrong: P(tragedy) = 0.11<!--[[verdict(openings[1])[1][5]:.2f]]-->, and it stays there<!--[[? max(verdict(openings[1])[1][5:]) < 0.12]]-->.
-# - After 160 words it is right on 71<!--[[kept["160"]:.0f]]--> % of the passages from held-out plays. **Naive Bayes**, which counts words and ignores their order, is right on 79<!--[[bayes["160"]:.0f]]--> %
+# - After 160 words it is right on 71<!--[[kept["160"]:.0f]]--> % of the passages from held-out plays. But it says *comedy* too often: it is right on 93<!--[[min(v for k, v in by_play.items() if "comedy" in k):.0f]]--> to 94<!--[[max(v for k, v in by_play.items() if "comedy" in k):.0f]]--> % of the
+#   passages from comedies, and only on 46<!--[[min(v for k, v in by_play.items() if "tragedy" in k):.0f]]--> to 53<!--[[max(v for k, v in by_play.items() if "tragedy" in k):.0f]]--> % of those from tragedies.
+# - **Naive Bayes**, which counts words and ignores their order, is right on 79<!--[[bayes["160"]:.0f]]--> % of all passages after 160 words
 #   and is ahead at every length<!--[[? all(bayes[n] > row[n] for row in genre["rows"].values() if row is not bayes for n in bayes)]]-->.
 # - If the words of each passage are shuffled, the recurrent network is still right on 71<!--[[shuffled["160"]:.0f]]--> % after 160 words, but after ten on only 53<!--[[shuffled["10"]:.0f]]--> %,
 #   instead of 61<!--[[kept["10"]:.0f]]--> %. So over a whole passage it makes hardly any use of word order.
@@ -1122,6 +1124,15 @@ with show.held_back() as gradients:
     for kind, norms in below.items():
         print(f"{kind:18}", *(f"{norm:4.0f}" for norm in norms))
 growth = {kind: norms[-1] / norms[0] for kind, norms in below.items()}
+
+
+def enlarge(weight):
+    """PyTorch's initial weights, multiplied by √3."""
+    with torch.no_grad():
+        weight.mul_(3**0.5)
+
+
+enlarged = [sum(gradient_below(n, False, enlarge, seed) for seed in range(5)) / 5 for n in (1, 8)]
 show.predict(
     "Take a stack without residual connections, before any training. With PyTorch's initial weights, going from 1 layer to 8 shrinks the gradient at "
     f"the *lowest* layer to {growth['PyTorch']:.0%}. What happens with Glorot's initial weights ([lecture 5](05_training_well.ipynb)) in the same stack?",
@@ -1136,8 +1147,8 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# Depth itself does not shrink this gradient; PyTorch's small initial weights do. With residual connections the gradient does not
-# vanish, whichever of the two initialisations you choose<!--[[? min(growth["PyTorch, residual"], growth["Glorot, residual"]) > 1]]-->. (Growth is not a virtue in itself. In [lecture 5](05_training_well.ipynb)
+# Depth itself does not shrink the gradient of this stack; PyTorch's small initial weights do. If you multiply them by $\sqrt 3$, the gradient
+# no longer shrinks<!--[[? enlarged[1] > enlarged[0]]]-->. With residual connections the gradient does not vanish, whichever of the two initialisations you choose<!--[[? min(growth["PyTorch, residual"], growth["Glorot, residual"]) > 1]]-->. (Growth is not a virtue in itself. In [lecture 5](05_training_well.ipynb)
 # we measured that a deep stack *trains* better with residual connections and LayerNorm.) [Lecture 7](07_vanishing_gradients.ipynb) is about the
 # same problem in the direction of *time*, and [lecture 8](08_gates.ipynb) about the same remedy, a residual connection through
 # time.

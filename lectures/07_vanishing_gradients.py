@@ -80,7 +80,7 @@ means = {title: sum(copied[name]) / 5 for title, name in shown.items()}
 times = sum(kept["LSTM, bias 1"]) / sum(kept["GRU"])
 gap = means["LSTM"] - means["GRU"]
 show.predict(
-    f"Before training, the LSTM keeps {times:.0f} times as much of its gradient as the GRU. Which of the two copies more symbols after 250 steps, in the mean over five seeds?",
+    f"Before training, the LSTM keeps {times:.0f} times as much of its gradient as the GRU. Which of the two copies more symbols after 250 steps, on average over five seeds?",
     choices={
         "the LSTM, by 10 points or more": 10,
         "neither": 0,
@@ -352,8 +352,8 @@ def state_norms(cell, inputs):
 texts = 0.3 * torch.randn(4, 101, 8, generator=draw, dtype=torch.float64)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# We compare the plain recurrent network (RNN) with three gated cells, UGRNN, GRU and LSTM. There are three ways to initialise the
-# recurrent weights: **uniform** in $\pm 1/\sqrt{24}$, PyTorch's default for 24 units; **orthogonal**; the **identity** matrix. A **gain**, a single
+# We compare the plain recurrent network (RNN) with three gated cells, UGRNN, GRU and LSTM. We initialise the recurrent weights in three
+# ways: **uniform** in $\pm 1/\sqrt{24}$, PyTorch's default for 24 units; **orthogonal**; the **identity** matrix. A **gain**, a single
 # factor, multiplies all recurrent weights.
 
 # %% slideshow={"slide_type": "fragment"}
@@ -390,14 +390,15 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - **RNN**: with uniform weights the gradient falls by 23<!--[[lost["uniform"]:.0f]]--> orders of magnitude over 100 steps. That is a factor of 0.59<!--[[10 ** (-lost["uniform"] / 100):.2f]]--> per step,
-#   close to the spectral radius of such a matrix, about $1/\sqrt 3 \approx 0.58$. With orthogonal weights it falls by fewer than three
+#   close to the spectral radius of this matrix, 0.60<!--[[spectrum(build("rnn", "uniform", 1.0).weight_hh).radius:.2f]]-->. (For a large matrix of $n \times n$ independent entries it is about $\sqrt n$ times their standard deviation; here
+#   that is $1/\sqrt 3 \approx 0.58$.) With orthogonal weights it falls by fewer than three
 #   orders, with the identity by fewer than two<!--[[? 2 < lost["orthogonal"] < 3 and 1 < lost["identity"] < 2]]-->.
 # - **Gain 2**: the gradient of the orthogonal RNN explodes, by more than six orders of magnitude<!--[[? powers_lost("rnn", "orthogonal", 2) < -6]]-->. With the identity it vanishes
 #   faster than with the other two<!--[[? powers_lost("rnn", "identity", 2) > max(powers_lost("rnn", other, 2) for other in ("uniform", "orthogonal"))]]-->. There each unit feeds back only into itself, and saturates: the mean slope of tanh is 0.12<!--[[slope("identity", 2):.2f]]-->, compared with 0.48<!--[[slope("orthogonal", 2):.2f]]--> with
 #   orthogonal weights. No single gain works for all three initialisations.
 # - The **UGRNN** and the **LSTM** lose at most eight orders of magnitude<!--[[? max(powers_lost("ugrnn", "uniform", 1), powers_lost("lstm", "uniform", 1)) < 8.05]]--> with uniform weights, whereas the **GRU** loses 20<!--[[powers_lost("gru", "uniform", 1):.0f]]-->. But the cells also
-#   start with different gates. In our UGRNN and LSTM the gate that keeps the state has a bias of 1, in the GRU about 0, as in PyTorch.
-#   [Lecture 8](08_gates.ipynb) gives all three the same bias.
+#   start with different biases. In our UGRNN and LSTM a bias of 1 makes a unit keep more of its value from step to step; in the GRU, as in
+#   PyTorch's, this bias is about 0. [Lecture 8](08_gates.ipynb) explains gates and gives all three the same bias.
 # </details>
 #
 # A straight line on this logarithmic axis means a constant factor per step. All the lines here are nearly straight: **the gradient falls or grows
@@ -485,8 +486,8 @@ with show.held_back() as by_initialisation:
     for name, values in distant.items():
         print(f"{name:11} {show.from_to(values, '{:.2g}')} % (five seeds)")
 show.predict(
-    "An untrained RNN with uniform weights reads the copying task: five symbols, ten blanks, five signals. How large is the sum of the "
-    "five terms in which $h_{t-1}$ is the state just after a symbol, compared with the whole gradient?",
+    "An untrained RNN with uniform weights reads the copying task: five symbols, ten blanks, five signals. Add up the five terms in "
+    "which $h_{t-1}$ is the state just after a symbol. How large is the norm of this sum, compared with that of the whole gradient?",
     choices={"a quarter of it": 25, "a thirtieth": 3, "less than a hundredth": 0.3},
     answer=sorted(distant["uniform"])[2],
     unit=" %",
@@ -518,7 +519,7 @@ show.predict(
 #
 # $$x_t = w\, \sigma(x_{t-1}) + b, \qquad x_0 = 0.5, \qquad L = (\sigma(x_{50}) - 0.7)^2, \qquad \sigma(x) = \frac{1}{1 + e^{-x}}.$$
 #
-# ($\sigma$ is the logistic function; $x_t$ and $w$ are scalars here, as in Pascanu et al.) There are fifty steps, and one loss after the last. The
+# ($\sigma$ is the logistic function. In this section, as in Pascanu et al., $x_t$ is the state, not the input; $x_t$ and $w$ are scalars.) There are fifty steps, and one loss after the last. The
 # chain rule gives the derivative of each $x_t$ from that of the previous one,
 # $\partial x_t / \partial w = \sigma(x_{t-1}) + w\, \sigma'(x_{t-1})\, \partial x_{t-1} / \partial w$:
 
@@ -639,15 +640,15 @@ widgets.cliff_playground(
 #   was below 0.001 on the way<!--[[? min(descend(clip_by_norm, 0.3, 1)[1]) < 0.001]]-->, but with steps of this length the path keeps bouncing and cannot settle.
 # - **Each entry clipped**: this path also survives, with diagonal steps; here it ends higher, with a loss of 0.0393<!--[[descend(clip_each_entry, 0.3, 1)[1][-1]:.4f]]-->.
 # - If you set $n_{\max}$ to 3, nearly every step remains unchanged, but the one that matters is still long enough to throw the path
-#   out<!--[[? descend(clip_by_norm, 3, 1)[0][1] > 0]]-->. If you lower the learning rate to 0.1, the three paths coincide<!--[[? descend(clip_by_norm, 0.3, 0.1)[1] == descend(no_clipping, 0.3, 0.1)[1]]]-->, because no gradient exceeds the limit. But after 60 steps the loss has hardly fallen.
+#   out<!--[[? descend(clip_by_norm, 3, 1)[0][1] > 0]]-->. If you lower the learning rate to 0.1, the three paths coincide<!--[[? descend(clip_by_norm, 0.3, 0.1)[1] == descend(no_clipping, 0.3, 0.1)[1]]]-->, because no gradient exceeds the limit. But the descent is slow: after 60 steps the loss has only fallen from 0.063<!--[[descend(no_clipping, 0.3, 0.1)[1][0]:.3f]]--> to 0.031<!--[[descend(no_clipping, 0.3, 0.1)[1][-1]:.3f]]-->.
 # </details>
 #
 # **Clipping at 0.3 shortens only 7<!--[[clipped_steps(0.3)]]--> of the 60 steps here. Without it a single step throws the path out.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Step through to about 45, then go slowly, because the jump comes between 50 and 55. Ask what the loss curves of the orange and
-# the green path would look like. What goes wrong: students blame only the learning rate; set it to 0.1 and show how little is
-# learned. 10 minutes, five of them here.*
+# the green path would look like. What goes wrong: students blame only the learning rate; set it to 0.1 and show how slowly the
+# loss falls. 10 minutes, five of them here.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # > **What goes wrong.** Four rules look like clipping by the norm, but are not. **Clipping each entry** (`clip_grad_value_` in
@@ -805,7 +806,7 @@ show.predict(
 # | the cost of length | cut the gradient after $k$ steps (truncation): it vanishes there *by decree* | [lecture 6](06_recurrent_networks.ipynb) |
 #
 # > **Ask yourself.** Here is the race of section 1 again, now only with a plain RNN, initialised in three ways. The orthogonal and the
-# > identity matrix keep about the same gradient over 15 steps. Which of the two networks copies better after 250 steps, or are they equal?
+# > identity matrix both keep more than half of the gradient over 15 steps<!--[[? min(kept["RNN, identity"]) > 0.5 and min(kept["RNN, orthogonal"]) > 0.5]]-->. Which of the two networks copies better after 250 steps, or are they equal?
 
 # %% slideshow={"slide_type": "fragment"}
 starts = {"uniform": "RNN", "orthogonal": "RNN, orthogonal", "identity": "RNN, identity"}
@@ -832,8 +833,8 @@ print(
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **Why does the plain network hardly get above guessing? With the usual initial weights each step shrinks the trace of an earlier symbol
-# in the state, and the gradient that leads back to it, until the distant steps hardly count.** An orthogonal initial matrix, which hardly shrinks them, is enough here. But a gradient that reaches the
+# **Why does the plain network hardly get above guessing? The likely reason is that with the usual initial weights each step shrinks the
+# trace of an earlier symbol in the state, and the gradient that leads back to it, until the distant steps hardly count.** An orthogonal initial matrix, which hardly shrinks them, is enough here. But a gradient that reaches the
 # distant steps is not always enough (the identity matrix), one that is tiny at first can grow (the GRU), and
 # clipping only tames explosions. Gates are the next lecture's answer.
 
