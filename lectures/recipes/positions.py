@@ -172,7 +172,8 @@ def named(run: Run, rows: Iterable[str], setting: Setting = LETTERS) -> dict[str
 class Windows:
     """Called with an epoch: stretches of one long text, at random places.
 
-    The next seed reads the same stretches, a hundred batches later: seeds differ in first weights and in order.
+    Seed and epoch are added, so that the next seed reads the same stretches a hundred batches later. Where seeds are to be
+    independent, give them a thousand apart.
     """
 
     text: Tensor
