@@ -499,7 +499,7 @@ print({name: round(weight, 2) for name, weight in weights.items()})
 # **Discounting** (absolute discounting, Ney et al. 1994) subtracts a fixed $d$ between 0 and 1 from every nonzero count. The subtraction
 # matters for a count of 1, which may be due to chance, but hardly for a count of 100. Let $U(h)$ be the number of *different* words that followed $h$.
 # Each of them loses $d$, so a fraction $d\,U(h) / c(h)$ of the probability becomes free. The estimate
-# from the next shorter context $h'$ ($h$ without its first word) decides how it is divided among the words:
+# from the next shorter context $h'$ ($h$ without its first word) decides how the freed probability is divided among the words:
 #
 # $$P(w \mid h) = \frac{\max(c(h\,w) - d,\, 0)}{c(h)} + \frac{d\; U(h)}{c(h)}\; P(w \mid h')$$
 
