@@ -1252,5 +1252,5 @@ player
 # Novikoff (1962), On Convergence Proofs on Perceptrons. Minsky & Papert (1969), Perceptrons. Linnainmaa (1970), master's thesis,
 # University of Helsinki: reverse-mode differentiation. Rumelhart, Hinton & Williams (1986), Learning Representations by
 # Back-propagating Errors. The two circuits, the three-layer forward pass and the forward/backward interface come from Stanford's
-# course CS231n, and many slides use them; so does the rule of thumb for the gradient check. Blum & Rivest (1992), Training a 3-Node Neural Network is NP-Complete
+# course CS231n, and many slides use them. The rule of thumb for the gradient check is from the notes of the same course. Blum & Rivest (1992), Training a 3-Node Neural Network is NP-Complete
 # (with thresholds).
