@@ -7,8 +7,8 @@
 # <img src="figures/surprise.svg" width="760" alt="A line of Shakespeare, one box per character; the darker the box, the more the character surprised a small network. Most letters inside words are pale; first letters of words are dark.">
 #
 # *The picture shows how much each character of that line surprised a small network, which was trained on other plays. No colour
-# means "I knew it", strong blue means "I did not expect that". The numbers are in bits, a unit that section 5 explains. The start of a word surprises the network
-# most. In section 7 you guess letters yourself, in a game against the same network.*
+# means "I knew it", strong blue means "I did not expect that". The numbers are in bits, a unit that section 5 explains. On average, the first letters
+# of words surprise the network more than the letters inside words<!--[[? the_line["LSTM"]["bits"][0] > the_line["LSTM"]["bits"][1]]]-->. In section 7 you guess letters yourself, in a game against the same network.*
 #
 # **After this lecture you can**
 # - say what a language model is, and write the probability of a sentence as a product;
@@ -146,7 +146,7 @@ show.predict(
 # - The 1-gram ignores the previous words, so they do not change its answer<!--[[? len({tuple(suggest["1-gram"](f"{word} ")) for word in ("I will", "My lord, the", "sleep", "king")}) == 1]]--> (within a word it keeps only the words that start with
 #   your letters).
 # - After "I love the " the 3-gram gives "king" a probability of 0.06<!--[[dict(suggest["3-gram"]("I love the "))["king"]:.2f]]-->; after "I love the k" it is 0.92<!--[[dict(suggest["3-gram"]("I love the k"))["king"]:.2f]]-->. A letter of the word itself
-#   can say more than the words before it.
+#   can say more than all the previous words.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -401,8 +401,8 @@ show.predict(
 #   training text.
 # </details>
 #
-# **A model that only counts and divides gives almost every new text a probability of zero**, because a single n-gram that was never seen makes the whole
-# product 0. After an unseen *context* it cannot even say zero, because the estimate is 0/0, which is undefined. (`nlmcore`, the library of this course, then returns a
+# **From the bigram on, a model that only counts and divides gives almost every new text a probability of zero**, because a single n-gram that was never
+# seen makes the whole product 0. After an unseen *context* it cannot even say zero, because the estimate is 0/0, which is undefined. (`nlmcore`, the library of this course, then returns a
 # uniform distribution.) The table shows no unseen unigrams<!--[[? unseen[1] == 0]]-->, but only because we keep the 5,000 most frequent words and replace all
 # others by one token, `<unk>`, **unknown** (9.2<!--[[100 * unknown:.1f]]--> % of the test tokens). [Lecture 2](02_tokens_and_vectors.ipynb) returns to this.
 
@@ -428,6 +428,18 @@ def additive(counts, vocabulary, k):
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+how_often_after, kinds_after = Counter(), Counter()
+for (before, _), count in Counter(pair for play in train for pair in pairwise(play)).items():
+    how_often_after[before] += count
+    kinds_after[before] += 1
+share_of_unseen = np.mean(  # with k = 1: the probability of all words never seen after the context
+    [
+        (tokenizer.vocab_size - kinds_after[before])
+        / (how_often_after[before] + tokenizer.vocab_size)
+        for play in test
+        for before in play[:-1]
+    ]
+)
 after_cat = additive(after["cat"], vocabulary, 1)
 freed = sum(p for word, p in after_cat.items() if word not in after["cat"])
 show.predict(
@@ -444,10 +456,12 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - "sat" gets $(2 + 1) / (3 + 8)$ = 0.273<!--[[after_cat["sat"]:.3f]]-->, and the six unseen words together get $6/11$ = 0.545<!--[[freed:.3f]]-->, more than half.
-# - Here $V$ is only 8. For $V = 5{,}000$, $k = 1$ and a context seen ten times, only 0.2<!--[[100 * 10 / 5010:.1f]]--> % of the probability comes from the counts.
+# - In this small corpus $V$ is only 8. For $V = 5{,}000$, $k = 1$ and a context seen ten times, only 0.2<!--[[100 * 10 / 5010:.1f]]--> % of the probability comes from the counts.
+# - In the test plays, the bigram with $k = 1$ gives the words never seen after the context 42<!--[[100 * share_of_unseen:.0f]]--> % of the probability, on average. But such a word
+#   really follows in only 8.8<!--[[100 * unseen[2]:.1f]]--> % of cases.
 # </details>
 #
-# **With $k = 1$ the unseen words get too much probability, and with any $k$ each of them gets the same.** After "cat", the frequent "the" gets as
+# **With $k = 1$ the unseen words get too much probability, and with any $k$ they all get the same amount.** After "cat", the frequent "the" gets as
 # much as the rare "on"<!--[[? after_cat["the"] == after_cat["on"] and alone["the"] > alone["on"]]]-->.
 #
 # > **What goes wrong.** *The wrong $V$ in the denominator.* You take the number of words seen *after this context* (2 after
@@ -484,13 +498,14 @@ print({name: round(weight, 2) for name, weight in weights.items()})
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Discounting** (absolute discounting, Ney et al. 1994) subtracts a fixed $d$ between 0 and 1 from every nonzero count. The subtraction
 # matters for a count of 1, which may be due to chance, but hardly for a count of 100. Let $U(h)$ be the number of *different* words that followed $h$.
-# Each of them loses $d$, so a fraction $d\,U(h) / c(h)$ of the probability becomes free. It goes to the next shorter context $h'$ ($h$ without its first word):
+# Each of them loses $d$, so a fraction $d\,U(h) / c(h)$ of the probability becomes free. The estimate
+# from the next shorter context $h'$ ($h$ without its first word) decides how the freed probability is divided among the words:
 #
 # $$P(w \mid h) = \frac{\max(c(h\,w) - d,\, 0)}{c(h)} + \frac{d\; U(h)}{c(h)}\; P(w \mid h')$$
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Kneser–Ney** (Kneser & Ney 1995) also discounts, but in every order except the highest it counts differently. A shorter context matters most
-# where the longer one was hardly ever seen, so its counts should tell which words to expect in a *new* context. In our training plays "SYRACUSE" and "strange" are about equally frequent.
+# **Kneser–Ney** (Kneser & Ney 1995) also discounts, but in every order except the highest it counts differently. The estimate from a shorter
+# context matters most where the longer context was hardly ever seen. So it should tell us which words to expect in a *new* context. In our training plays "SYRACUSE" and "strange" are about equally frequent.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 words = [tokenizer.vocabulary[i] for play in train for i in play]
@@ -678,7 +693,8 @@ print(
 #
 # - With one word of context instead of none, the perplexity of Kneser–Ney falls from 203.8<!--[[lines["Kneser–Ney"][0]:.1f]]--> to 71.2<!--[[lines["Kneser–Ney"][1]:.1f]]-->. The *first* word of context
 #   matters most<!--[[? all(a - b > b - c for a, b, c, _, _ in lines.values())]]-->.
-# - Kneser–Ney is best at every order above 1<!--[[? all(min(line[i] for line in lines.values()) == lines["Kneser–Ney"][i] for i in range(1, 5))]]--> and improves up to order 5<!--[[? min(lines["Kneser–Ney"]) == lines["Kneser–Ney"][4]]]-->, to 57.9<!--[[min(lines["Kneser–Ney"]):.1f]]-->, but gains little beyond order 3.
+# - Kneser–Ney is best at every order above 1<!--[[? all(min(line[i] for line in lines.values()) == lines["Kneser–Ney"][i] for i in range(1, 5))]]--> and improves up to order 5<!--[[? min(lines["Kneser–Ney"]) == lines["Kneser–Ney"][4]]]-->, to 57.9<!--[[min(lines["Kneser–Ney"]):.1f]]-->. But from order 3 to order 5 its perplexity
+#   falls by only 2.3<!--[[lines["Kneser–Ney"][2] - lines["Kneser–Ney"][4]:.1f]]-->.
 # - Beyond the bigram, additive smoothing gets worse with every further word of context<!--[[? lines["additive, k = 1"][1:] == sorted(lines["additive, k = 1"][1:])]]-->. Most of
 #   the longer contexts are rare, and with $k = 1$ nearly all of the probability after a rare context comes from the pseudocounts. Tuning $k$ helps<!--[[? all(a <= b for a, b in zip(lines["additive, k tuned"], lines["additive, k = 1"]))]]-->; the bigram's perplexity falls from 166.8<!--[[lines["additive, k = 1"][1]:.1f]]--> to 85.5<!--[[lines["additive, k tuned"][1]:.1f]]-->. But no $k$ that we
 #   tried saves the longer contexts<!--[[? lines["additive, k tuned"][1:] == sorted(lines["additive, k tuned"][1:])]]-->.
@@ -689,8 +705,8 @@ print(
 #   over the text is about as good as the best n-gram: 57.4<!--[[measured["neural"]["feed-forward (4)"]["perplexity"]:.1f]]--> in a single run. Some models of later lectures do better.
 # </details>
 #
-# **Perplexities can be compared only on the same text with the same vocabulary.** The best-known text for such comparisons is the Penn Treebank.
-# It contains news without punctuation, with 929,000 training words and a vocabulary of 10,000. For years, many new ideas were measured on it:
+# **Perplexities per token can be compared only on the same text with the same vocabulary.** (If no token is `<unk>`, you can compare models with different
+# vocabularies in bits per character, as section 7 does.) A well-known text for such comparisons is the Penn Treebank. It contains news without punctuation, with 929,000 training words and a vocabulary of 10,000. For years, many new ideas were measured on it:
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 penn = {
@@ -776,7 +792,8 @@ widgets.writer(write, [1, 2, 3, 4, 5], ["mle", "kneser_ney", "additive"], order=
 # <details><summary><b>What to notice</b></summary>
 #
 # - The unigram gets the proportions of words right and nothing else. In the bigram's text, neighbouring words fit together. The trigram
-#   writes phrases but forgets how the sentence began. No order remembers who is speaking to whom.
+#   writes phrases, but it sees only the previous two words, so it cannot know how a longer sentence began. Even the 5-gram sees only four
+#   words, so no order can keep track of who is speaking to whom.
 # - Without smoothing (mle) the 5-gram is fluent, but it *copies*: over ten seeds, 83<!--[[100 * copied(5, "mle", 6):.0f]]--> % of its words end a run of at least six words
 #   copied from a play. At 70<!--[[100 * without_choice(5, "mle"):.0f]]--> % of its steps it has no choice, because in the training plays only one word ever follows the previous four.
 # - With Kneser–Ney smoothing the 5-gram has a far better perplexity than without smoothing, but in its text 16<!--[[100 * (1 - copied(5, "kneser_ney", 2)):.0f]]--> % of the words never follow the
@@ -871,6 +888,30 @@ def typed_by(name, passage, characters):
     return keys
 
 
+def first_and_inside(texts, given):
+    """For each model, its mean guesses and bits for the first letters of words and for the letters inside words."""
+    found = {name: {"guesses": ([], []), "bits": ([], [])} for name in character_models}
+    for text, begin in zip(texts, given, strict=True):
+        games = play_all(text)
+        for t in range(max(begin, 1), len(text)):
+            if text[t].isalpha() and (text[t - 1].isalpha() or text[t - 1].isspace()):
+                for name, game in games.items():
+                    found[name]["guesses"][text[t - 1].isalpha()].append(game.guesses[t])
+                    found[name]["bits"][text[t - 1].isalpha()].append(game.bits[t])
+    return {
+        name: {of: [float(np.mean(x)) for x in both] for of, both in each.items()}
+        for name, each in found.items()
+    }
+
+
+the_passages = first_and_inside(
+    [each.text for each in passages.values()], [each.given for each in passages.values()]
+)
+henry = shakespeare.test[1].text
+ready = henry.index("All things are ready, if our minds be so.")
+the_line = first_and_inside(
+    [henry[ready - 400 : ready + 41]], [400]
+)  # the line of the first picture
 demo = typed_by("3-gram", passages["Sir Toby"], 20)
 widgets.guessing_game(passages, play_all, entropy_bounds, KEYS, key_of, demo=demo)
 
@@ -880,10 +921,11 @@ widgets.guessing_game(passages, play_all, entropy_bounds, KEYS, key_of, demo=dem
 #
 # <details><summary><b>What to notice</b></summary>
 #
-# - The first letter of a word is harder than the letters inside it.
+# - The first letter of a word is harder than the letters inside it. On average over the three passages, each of the three models needs at least twice as many guesses for
+#   it<!--[[? all(place["guesses"][0] >= 2 * place["guesses"][1] for place in the_passages.values())]]-->.
 # - A few dozen characters give rough bounds. The upper one is too low on average, because characters that take twenty guesses are
 #   rare and may not have occurred yet. The models' bars, on the same characters, are just as rough.
-# - The models' bars come from *guesses*, as yours does. The diamonds come from their probabilities, which you could not give.
+# - The models' bars come from *guesses*, as yours does. The diamonds come from the models' probabilities. You have no diamond, because you state no probabilities.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -905,7 +947,7 @@ show.predict(
     "The 7-gram sees one more character than the 6-gram. How many bits per character does that save on the test plays?",
     choices={"about half a bit": 0.5, "about a tenth of a bit": 0.1, "hardly anything": 0.0},
     answer=saved,
-    why="On this much text one more character of context buys nothing.",
+    why="With this training text, one more character of context saves nothing.",
     reveals=HTML(show.intervals_svg(rows, alt="Bits per character. " + "; ".join(spoken) + ".")),
 )
 
@@ -925,7 +967,8 @@ show.predict(
 # - Shannon's reader needed between 0.6<!--[[human["lower"]]]--> and 1.3<!--[[human["upper"]]]--> bits, with 100 letters of context, on different texts and with 27 symbols.
 # </details>
 #
-# **With five characters of context, counting is enough to guess 58<!--[[100 * players["6-gram"]["first_guess_right"]:.0f]]--> % of all characters at the first try.**
+# **With five characters of context, counting is enough to guess 58<!--[[100 * players["6-gram"]["first_guess_right"]:.0f]]--> % of the characters of our test plays at the first try.** (Capitals do not
+# count, and all punctuation marks are one key. Always guessing the space would be right for 19<!--[[100 * players["1-gram"]["first_guess_right"]:.0f]]--> % of them.)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. What a language model is good for, and one function for all

@@ -153,14 +153,14 @@ merged = [b"".join(step.pair) for step in merges]
 #   token after 6<!--[[merged.index(b" she") + 1]]--> merges, "␣shells" after 9<!--[[merged.index(b" shells") + 1]]-->.
 # - In "bananas" the algorithm runs out of pairs early<!--[[? len(list(trace_training(bananas, 40))) < 40]]-->, because every word has become one token.
 # - In "other signs", "ï" and "é" are two bytes each, and "€" is three<!--[[? [len(sign.encode()) for sign in "ïé€"] == [2, 2, 3]]]-->, so before the first merges you see their bytes.
-# - Every merge adds one token to the vocabulary and makes the text shorter. You choose when to stop; large models stop at 30,000
-#   to 250,000 tokens.
+# - Every merge adds one token to the vocabulary and makes the text shorter. You choose when to stop. SmolLM2's vocabulary has 49,152<!--[[modern.vocab_size:,]]-->
+#   tokens, GPT-2's 50,257 (Radford et al. 2019, section 2.3) and that of BLOOM, a model of many languages, 250,680 (Le Scao et al. 2022).
 # </details>
 #
 # > **What goes wrong.** *Overlapping pairs.* In "aaa" the pair "aa" occurs twice but can be merged only once<!--[[? next(iter(trace_training("aaa", 1))).words == {b"aaa": [b"aa", b"a"]}]]-->. Go from left to
 # > right, and skip the merged piece. *Ties.* If two pairs are equally frequent, programs that break ties differently learn
 # > different vocabularies; ours breaks ties as the library of Hugging Face does. *The order.* Encoding does not "take the longest piece that fits"; the order
-# > of the merges decides. *Across words.* Count pairs only inside words; otherwise "of the" would
+# > of the merges decides. *Across words.* Count pairs only inside words; otherwise "of the" could
 # > become a token.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -229,7 +229,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # For MiniLM 92<!--[[100 * one_piece["MiniLM"][0]:.0f]]--> % of the running words are one token, but only 62<!--[[100 * one_piece["MiniLM"][1]:.0f]]--> % of the *distinct* words. With our 1,024<!--[[cut["subwords"][0]:,]]--> pieces the fractions are
-# 59<!--[[100 * one_piece["ours"][0]:.0f]]--> % and 3<!--[[100 * one_piece["ours"][1]:.0f]]--> %. So "most English words are one token" is true of running words if the vocabulary is large. Rare words are split, and
+# 59<!--[[100 * one_piece["ours"][0]:.0f]]--> % and 3<!--[[100 * one_piece["ours"][1]:.0f]]--> %. So it is true that most English words are one token if you count running words and the vocabulary is large. Rare words are split, and
 # not always where a linguist would split them (see "incarnadine").
 # </details>
 
@@ -239,7 +239,7 @@ show.predict(
 # Three tokenizers split the same text: SmolLM2's (2024; 49,152<!--[[modern.vocab_size:,]]--> pieces, learned from web pages and code), MiniLM's and ours.
 # `⟨ce⟩` or `�` marks a byte that is only part of a character.
 #
-# > **Ask yourself.** Try a number, a misspelled word, capitals, your own language, another script, an emoji. Why is "How many r are in
+# > **Ask yourself.** Try a number, a misspelled word, capitals, your own language, another script, an emoji. Why is "How many r's are there in
 # > strawberry?" a hard question for a language model?
 
 # %% slideshow={"slide_type": "fragment"}
@@ -266,7 +266,7 @@ widgets.pieces_playground(
 #   nothing about the size of a number.
 # - With SmolLM2, the spellings of one word become three different sequences of tokens: " Straw" + "berry", "st" + "raw" + "berry", " ST" + "RAW" + "B" + "ERR"
 #   + "Y"<!--[[? "+".join(modern.pieces("strawberry Strawberry STRAWBERRY")) == "st+raw+berry+ Straw+berry+ ST+RAW+B+ERR+Y"]]-->. A model sees these token ids, not letters, so nothing in its input shows how "strawberry" is spelled. MiniLM's tokenizer first converts all text to lower case, so it does not see the difference at all.
-# - " Greece" is one<!--[[words(len(modern.pieces(" Greece")))]]--> token for SmolLM2 but " Ελλάδα" is seven<!--[[words(len(modern.pieces(" Ελλάδα")))]]-->. SmolLM2's tokenizer learned its merges from mostly English text. So
+# - " Greece" is one<!--[[words(len(modern.pieces(" Greece")))]]--> token for SmolLM2, but its Greek name " Ελλάδα" is seven<!--[[words(len(modern.pieces(" Ελλάδα")))]]-->. SmolLM2's tokenizer learned its merges from mostly English text. So
 #   a text may cost several times as many tokens in one language as in another. MiniLM has no piece for the parrot emoji and gives `[UNK]`<!--[[? "[UNK]" in pieces.pieces("🦜")]]-->.
 # </details>
 
@@ -478,7 +478,8 @@ nearest = {name: [word for word, _ in near[name]("king")[:4]] for name in near}
 #   frequent words it is 0.11<!--[[alike_without:.2f]]-->, and with PPMI 0.04<!--[[alike["PPMI"]:.2f]]-->.
 # - The neighbours of “king” by plain counts are prince, crown, people, princess<!--[[? nearest["counts"] == "prince crown people princess".split()]]-->; by PPMI they are queen, richard, henry, lord<!--[[? nearest["PPMI"] == "queen richard henry lord".split()]]-->.
 #   For "love", the four nearest by PPMI are "for", "and", "thy" and "in" (grammatical words, called *function words*)<!--[[? {word for word, _ in near["PPMI"]("love")[:4]} == {"for", "and", "thy", "in"}]]-->.
-# - For "love" the learned vectors find "hate" and "duty"<!--[[? {word for word, _ in near["learned (skip-gram)"]("love")[:2]} == {"hate", "duty"}]]-->. Opposites can keep the same company.
+# - For "love" the learned vectors find "hate" and "duty"<!--[[? {word for word, _ in near["learned (skip-gram)"]("love")[:2]} == {"hate", "duty"}]]-->. In all four tables "cold" is among the eight nearest neighbours of "hot"<!--[[? all("cold" in dict(near[name]("hot")) for name in near)]]-->.
+#   So opposites can keep the same company.
 # - We search all four tables for neighbours among the same 3,123<!--[[counts.shape[0]:,]]--> words. The learned table comes from a single training run; section 5
 #   shows what changes with the seed.
 # </details>
@@ -575,7 +576,7 @@ show.predict(
 #
 # <img src="figures/two_directions.svg" width="760" alt="The sentence my kingdom for a horse, twice. Skip-gram: four arrows lead from the middle word, for, to its neighbours. CBOW: four lines lead from the neighbours to their mean, and an arrow from the mean to the middle word.">
 #
-# **CBOW** (*continuous bag of words*; Mikolov et al. 2013a) reverses the question. The *mean* of the neighbours' vectors predicts
+# **CBOW** (*continuous bag of words*; Mikolov et al. 2013a) predicts in the opposite direction. The *mean* of the neighbours' vectors predicts
 # the word $b$ between them,
 #
 # $$P(b \mid a_1 \dots a_{2m}) = \frac{\exp(u_b \cdot \bar v)}{\sum_w \exp(u_w \cdot \bar v)}, \qquad \bar v = \frac{1}{2m} \sum_{j=1}^{2m} v_{a_j}.$$
@@ -599,8 +600,8 @@ show.predict(
 # ### Watch it learn
 #
 # We train 32-dimensional vectors for three epochs (passes over the text) on a third of the text, by skip-gram from five seeds and by CBOW once. Before the
-# first step all vectors are random. Both methods apply **subsampling** (Mikolov et al. 2013b): they keep each occurrence of a word with
-# probability $\sqrt{t/f} + t/f$ (at most 1). Here $f$ is the word's relative frequency and $t = 0.001$. They keep only 20<!--[[100 * kept_of["the"]:.0f]]--> % of the
+# first step all vectors are random. For both methods we use **subsampling** (Mikolov et al. 2013b): we keep each occurrence of a word with
+# probability $\sqrt{t/f} + t/f$ (at most 1). Here $f$ is the word's relative frequency and $t = 0.001$. We keep only 20<!--[[100 * kept_of["the"]:.0f]]--> % of the
 # occurrences of "the", but 80<!--[[100 * kept_of["king"]:.0f]]--> %<!--[[? card["training"]["subsample"] == 0.001]]--> of those of "king".
 #
 # > **Ask yourself.** Which words are nearest to "king" before training, and which are nearest after a few seconds? Are they the same
@@ -628,7 +629,7 @@ print("CBOW,  after ", *(f"{word:9}" for word, _ in bag.nearest("king", 5)))
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# After a few seconds the neighbours of "king" are titles and names of the nobility. Only "prince"<!--[[? set.intersection(*map(set, near_king)) == {"prince"}]]--> is among the first five for every
+# Before training, the neighbours of "king" are random words. After a few seconds, 23<!--[[sum(word in "queen duke prince henry warwick edward york richard".split() for found in near_king for word in found)]]--> of the 25<!--[[sum(map(len, near_king))]]--> are titles or names of the nobility. Only "prince"<!--[[? set.intersection(*map(set, near_king)) == {"prince"}]]--> is among the first five for every
 # seed; "queen" is there for two<!--[[words(sum("queen" in found for found in near_king))]]--> of the five. (CBOW is a single run that was not tuned, so its line says nothing about the method.)
 # </details>
 #
@@ -636,16 +637,18 @@ print("CBOW,  after ", *(f"{word:9}" for word, _ in bag.nearest("king", 5)))
 #
 # The vectors that you explore in the next sections come from a single run (`python -m lectures.recipes word_vectors`). They have 64
 # dimensions and were trained for twenty<!--[[? card["training"]["epochs"] == 20]]--> epochs on 912,048<!--[[card["data"]["words"]:,]]--> words. Each of the 5,835<!--[[len(dense_words):,]]--> words that occur ten times or more<!--[[? len(often) == len(dense_words)]]--> has a vector.
-# The vectors published with *word2vec*, the authors' own program for skip-gram and CBOW, were trained on about a hundred *billion* words.
+# The vectors published with *word2vec*, the authors' own program for skip-gram and CBOW, were trained on about a hundred *billion* words of
+# news, as the page of the program says.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### Vectors for another model
 #
 # Can one model use the vectors of another? We train Bengio's neural language model ([lecture 4](04_windows_and_convolutions.ipynb)) on only two
-# plays, 59,780<!--[[given["tokens"]:,]]--> tokens. We initialise its 2,000 embeddings in three ways: at *random*; with *MiniLM's* vectors of the same words,
-# reduced to 64 dimensions by the method of section 6 ("given" in the output); and with MiniLM's vectors *shuffled*, so that each word gets
-# the vector of a different one. Training then changes the embeddings together with the rest of the network. We train each version with the learning
-# rate (the size of a training step, [lecture 3](03_backpropagation.ipynb)) that suits it best.
+# plays, 59,780<!--[[given["tokens"]:,]]--> tokens. We initialise the embeddings of its 2,000<!--[[given["words"]:,]]--> words in three ways. The first is at random ("random" in the output). The second
+# takes MiniLM's vectors of the same words ("given"), compressed to 64 dimensions. The third takes the same vectors *shuffled*, so that each word gets
+# the vector of another word, chosen at random ("shuffled"). MiniLM has 1,622<!--[[given["known"]:,]]--> of the words as whole pieces; the others start at random in all three versions.
+# Training then changes the embeddings together with the rest of the network. For each version we chose one of four<!--[[words(len(given["rows"]["given"]["tried"]))]]--> learning
+# rates (the size of a training step, [lecture 3](03_backpropagation.ipynb)) on a development play.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 given = stored("given_vectors")
@@ -686,10 +689,11 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Seed by seed, MiniLM's vectors lower the loss by 0.050<!--[[-less["given"][0]:.3f]]--> ± 0.023<!--[[less["given"][1]:.3f]]--> nats (95 % interval, five seeds), about 5<!--[[100 * (1 - math.exp(less["given"][0])):.0f]]--> % of the perplexity.
+# - Compared with random embeddings, seed by seed, MiniLM's vectors lower the loss by 0.050<!--[[-less["given"][0]:.3f]]--> ± 0.023<!--[[less["given"][1]:.3f]]--> nats (95 % interval, five seeds), about 5<!--[[100 * (1 - math.exp(less["given"][0])):.0f]]--> % of the perplexity.
 # - Shuffled, they change it by 0.004<!--[[less["shuffled"][0]:.3f]]--> ± 0.017<!--[[less["shuffled"][1]:.3f]]--> nats, so we see no difference.
 # - The same vectors lower the loss more on the right words than on the wrong ones, by 0.055<!--[[-meaning[0]:.3f]]--> ± 0.028<!--[[meaning[1]:.3f]]-->. So the match between words
-#   and vectors helps, not the scale of the vectors or the directions in which they spread.
+#   and vectors helps. The scale of the vectors cannot be the reason, because it is the same in all three versions. The directions in which the vectors spread
+#   have no effect of their own that we can see<!--[[? abs(less["shuffled"][0]) < less["shuffled"][1]]]-->, because the shuffled vectors have them, too.
 # - All of this holds for two plays and this small network (`python -m lectures.recipes given_vectors`). With more training
 #   text, borrowed vectors should matter less; we have not measured it.
 # </details>
@@ -749,6 +753,11 @@ groups = {
     ],
 }
 kept = [project([word for group in two for word in group])[1] for two in groups.values()]
+things = [word for group in groups["things and people"] for word in group]
+on_the_map = dict(zip(things, project(things)[0], strict=True))
+near_heart = sorted(things, key=lambda word: math.dist(on_the_map[word], on_the_map["heart"]))[
+    1:3
+]
 
 # %% slideshow={"slide_type": "subslide"}
 widgets.word_map(project, groups)
@@ -756,10 +765,10 @@ widgets.word_map(project, groups)
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Related words form groups, although training was not told which words belong together. In this plane, parts of the body and weapons overlap, and "heart" is among the
-#   weapons.
-# - The arrows from "I" to "thou" are nearly parallel, and so are those from "go" to "went" and from most male words to their female partners. So a
-#   change of the grammatical form seems to be a step in a fixed *direction*. The next cell checks this in all 64 dimensions.
+# - Related words form groups, although training was not told which words belong together. In this plane, parts of the body and weapons overlap. The nearest
+#   words to "heart" there are "sword" and "dagger"<!--[[? near_heart == ["sword", "dagger"]]]-->.
+# - In "I and thou" the arrows are nearly parallel, and so are those in "forms of verbs" and most of those in "he and she". So a step from the first person to the
+#   second, from the present to the past, or from male to female seems to have a fixed *direction*. The next cell checks this in all 64 dimensions.
 # - The plane keeps 37<!--[[100 * min(kept):.0f]]--> to 44<!--[[100 * max(kept):.0f]]--> % of the variance. Two words that are close on the map may be far apart in the other 62<!--[[E.shape[1] - 2]]--> dimensions. The
 #   cosine takes all 64 into account.
 # </details>
@@ -821,7 +830,7 @@ for choice in ("he and she", "forms of verbs", "I and thou"):
 # </details>
 #
 # **The arrows look more parallel on the map than they are.**<!--[[? min(each[0] for each in agree.values()) > max(each[1] for each in agree.values())]]--> The mean arrow of a group is the direction that its pairs share. Depending on the group, the plane keeps 10<!--[[100 * min(shared for shared, _ in in_plane.values()):.0f]]--> to 86<!--[[100 * max(shared for shared, _ in in_plane.values()):.0f]]--> % of its squared
-# length. Each arrow also deviates from this mean. Of the squared length of these deviations, the plane keeps at most 16<!--[[100 * max(other for _, other in in_plane.values()):.0f]]--> %, and in each group it keeps a smaller fraction of them than of the mean arrow<!--[[? all(shared > other for shared, other in in_plane.values())]]-->. So the pairs do share a
+# length. Each arrow also deviates from this mean. Of the squared length of these deviations, the plane keeps at most 16<!--[[100 * max(other for _, other in in_plane.values()):.0f]]--> %, and in each group this fraction is smaller than that of the mean arrow<!--[[? all(shared > other for shared, other in in_plane.values())]]-->. So the pairs do share a
 # direction, but they differ more than the map shows.
 #
 # **One row, many meanings.** A table has one vector per word, whatever the sentence. Shakespeare's Paris is a Trojan in one play, a count
@@ -988,7 +997,7 @@ near_paris = [word for word, _ in near_in(E[7:], dense_words)("paris")]
 # Ethayarajh, Duvenaud & Hirst (2019) answer this for skip-gram with negative sampling, assuming that the vectors reach the optimum of section 5 exactly.
 # They prove that $a : b = a^* : b^*$ holds as a sum of vectors only if the two words of each pair co-occur to the same degree. Their
 # measure is $\mathrm{csPMI}(x, y) = \mathrm{PMI}(x, y) + \log P(x, y)$. It must be about the same for (a, b) and (a*, b*), and likewise
-# for (a, a*) and (b, b*). We can compute it from the counts of section 4:
+# for (a, a*) and (b, b*). (The theorem has one more condition, on the four words together, which we leave out.) We can compute csPMI from the counts of section 4:
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -1032,7 +1041,7 @@ def my_loss(real, noise):
 widgets.negative_playground(negative_sampling_loss, sigmoid, ["cheese", "because"], yours=my_loss)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **Where does a word begin and end, and how can numbers say that two words are similar?** A tokenizer cuts where counts of pairs tell
+# **Where does a word begin and end, and how can numbers express that two words are similar?** A tokenizer cuts where counts of pairs tell
 # it to. The vectors of two words are similar if the words keep the same company, which we can count or predict.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
@@ -1114,7 +1123,8 @@ widgets.negative_playground(negative_sampling_loss, sigmoid, ["cheese", "because
 # Representations of Words and Phrases and their Compositionality, section 2.2. Mikolov, Yih & Zweig (2013), Linguistic Regularities in
 # Continuous Space Word Representations. Pennington, Socher & Manning (2014), GloVe: Global Vectors for Word Representation. Gage (1994), A New
 # Algorithm for Data Compression. Sennrich, Haddow & Birch (2016), Neural Machine Translation of Rare Words with Subword Units,
-# section 3.2. Radford et al. (2019), Language Models are Unsupervised Multitask Learners. Linzen (2016), Issues in Evaluating Semantic Spaces Using Word Analogies. Press & Wolf (2017), Using the Output Embedding to
+# section 3.2. Radford et al. (2019), Language Models are Unsupervised Multitask Learners. Le Scao et al. (2022), BLOOM: A 176B-Parameter Open-Access
+# Multilingual Language Model. The published vectors of word2vec: code.google.com/archive/p/word2vec. Linzen (2016), Issues in Evaluating Semantic Spaces Using Word Analogies. Press & Wolf (2017), Using the Output Embedding to
 # Improve Language Models. Inan, Khosravi & Socher (2017), Tying Word Vectors and Word Classifiers. Levy & Goldberg (2014), Neural
 # Word Embedding as Implicit Matrix Factorization. Levy, Goldberg & Dagan (2015), Improving Distributional Similarity with Lessons Learned from
 # Word Embeddings. Ethayarajh, Duvenaud & Hirst (2019), Towards Understanding Linear Word Analogies. Nissim, van Noord & van der Goot

@@ -7,7 +7,7 @@
 #
 # <img src="figures/receptive_field.svg" width="860" alt="Sixteen words in a row and three layers of circles above them. One circle at the top right is orange, and lines lead down from it, spreading at each layer, to the last eight words, which are tinted blue. The eight words to the left are white.">
 #
-# *A convolutional language model predicts the word after the last one. Blue lines are the paths by which a word can reach the
+# *A convolutional language model predicts the next word. Blue lines are the paths by which a word can reach the
 # prediction. A word is blue if it does reach the prediction, that is, if its gradient is not zero. In section 7 you change the
 # network and compare it with other kinds.*
 #
@@ -240,7 +240,7 @@ show.predict(
 #
 # Bengio's paper is about unseen contexts. The idea is that similar vectors give similar predictions. So training can lower the loss
 # by giving similar vectors to words that are followed by the same words. If you then replace *one* word of a window with another whose vector is
-# similar, the input $x$ changes little, and so does the prediction, **whether or not the words of the new window were ever seen together**. An n-gram model must count every
+# similar, the input $x$ changes little, and usually so does the prediction, **whether or not the words of the new window were ever seen together**. An n-gram model must count every
 # sequence separately.
 #
 # > **Ask yourself.** With the slider at 0 you see words from the plays. As you move it to the right, the word in brackets is
@@ -303,6 +303,16 @@ def first(context, rank):
     return [found[0][0] for found in continued(context, rank).models.values()]
 
 
+def moved(context, rank):
+    """How far each model's prediction moves from that for rank 0: half the sum of the absolute differences."""
+    chosen = context[context.index("[") + 1 : context.index("]")]
+    texts = [context.replace(f"[{chosen}]", word) for word in (chosen, neighbour(chosen, rank))]
+    both = torch.tensor([words.encode(text) for text in texts])
+    with torch.no_grad():
+        found = [model(both)[0][:, -1].softmax(-1) for model in (fivegram, network)]
+    return [float((old - new).abs().sum() / 2) for old, new in found]
+
+
 def lord(context, rank):
     """What each of the two models gives *lord*."""
     return [dict(found).get("lord", 0.0) for found in continued(context, rank).models.values()]
@@ -310,6 +320,7 @@ def lord(context, rank):
 
 contexts = ["O [my] most gracious", "How fares [my] gracious", "How fares my [noble]"]
 gracious, fares, noble = contexts
+all_moves = [moved(context, rank) for context in contexts for rank in range(1, 9)]
 widgets.neighbour_playground(continued, contexts)
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -329,7 +340,8 @@ widgets.neighbour_playground(continued, contexts)
 #   "sweet<!--[[neighbour("noble", 2)]]-->", the network still does<!--[[? first(noble, 2)[1] == "lord"]]-->, with 0.10<!--[[lord(noble, 2)[1]:.2f]]-->.
 # </details>
 #
-# In these contexts the network's predictions change less than the 5-gram's. That does not make them better.
+# In 23<!--[[sum(network_moves < fivegram_moves for fivegram_moves, network_moves in all_moves)]]--> of the 24<!--[[len(all_moves)]]--> cases (three contexts, eight neighbours each) the network's prediction changes less than the 5-gram's. (We measure the change by half the sum of the absolute
+# differences between the distributions before and after.) That does not make the network's predictions better.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # A few examples prove nothing. So we take *every* word of three held-out plays and ask how much of its context occurs somewhere in
@@ -436,7 +448,8 @@ show.predict(
 #   activation function, so any two dimensions can interact. This is called the **strongest interaction**. With $D$ dimensions per word, a
 #   window of $L$ words and a hidden layer as wide as $x$, $V$ has $DL \times DL$ entries, $O(D^2 L^2)$. (Ours has only 64 hidden neurons.)
 # - Separate rows have a price: what $V$ learns about "king" at one position does not carry over to the others. And the network has
-#   **no sense of time**: nothing tells it that position 2 comes after position 1.
+#   **no sense of time**. Nothing tells it that position 2 comes after position 1. If you reorder the positions of all windows, and the rows of $V$
+#   in the same way, the network computes the same function.
 #
 # *Can the work be divided?* First let every position mix the vectors of all positions, then let each position compute with its mixture on its own.
 # This takes about $L^2 D + L D^2$ operations instead of $D^2 L^2$. With $L$ = 1,000 and $D$ = 1,000, that is 2<!--[[(1000**2 * 1000 + 1000 * 1000**2) / 1e9:.0f]]--> billion instead of
@@ -445,7 +458,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # > **What goes wrong.** *Off by one.* The window for predicting word $t$ contains words $t-3, t-2, t-1$. If it ends at $t$, the
 # > model sees the answer. The training loss then falls to nearly 0, but the model generates nonsense. A loss that is too good is
-# > a warning sign. *The start.* The first word has no three previous words, so use a filler id (here 0), the same in training and
+# > a warning sign. *The start.* The first word does not have three previous words, so use a filler id (here 0), the same in training and
 # > at inference. *Flattening the wrong way.* `(batch, 3, 8)` must become `(batch, 24)`. If you `transpose` first, entries of different words are
 # > mixed, and no error is raised.
 
@@ -518,6 +531,7 @@ show.predict(
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 from lectures.recipes.old_spelling import letters as plain
+from nlmcore.corpora.folio import align_play
 
 spelling, symbols, spelling_card = checkpoint("old_spelling")
 print(spelling_card["figures"])
@@ -545,6 +559,16 @@ def filter_answers(x):
             yield weight[None], c.detach().numpy()
 
 
+inner_v, final_e = {}, {}
+for spelling_of, its_lines in zip(
+    ("1623", "modern"),
+    zip(*(pair[:2] for pair in align_play("macbeth")), strict=True),
+    strict=True,
+):
+    spelt = [word for each in its_lines for word in plain(each).split()]
+    inner_v[spelling_of] = sum("v" in word[1:] for word in spelt)
+    final_e[spelling_of] = sum(word.endswith("e") for word in spelt) / len(spelt)
+
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 widgets.filter_explorer(
     read,
@@ -561,8 +585,9 @@ widgets.filter_explorer(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - The *pull* of a filter is its maximum times the difference between its weights for the two answers. "loue", "cke", "haue", "eere" pull towards 1623. Printers used *u* for *v* inside a word, and silent letters were common. "ove"
-#   and "ive" pull towards modern spelling. Nobody told the network these rules.
+# - The *pull* of a filter is its maximum times the difference between its weights for the two answers. "loue", "cke", "haue", "eere" pull towards 1623. Inside a word, printers used *u* for *v*. In the lines of
+#   *Macbeth* that we have in both spellings, 531<!--[[inner_v["modern"]]]--> words have a *v* inside in modern spelling, but only two<!--[[words(inner_v["1623"])]]--> in the spelling of 1623. A final *e* was more common (27<!--[[100 * final_e["1623"]:.0f]]--> % of the words, compared with
+#   20<!--[[100 * final_e["modern"]:.0f]]--> %). "ove" and "ive" pull towards modern spelling. The network got only the lines and their labels, not these rules.
 # - The network is right on 89<!--[[100 * spelling_card["figures"]["test_accuracy"]:.0f]]--> % of 4,000<!--[[spelling_card["figures"]["test_lines"]:,]]--> test lines.
 # - The maximum forgets *where* and *how often*.
 # - We infer what a filter detects from the letters to which it responds, on lines of our choice. On other lines it may respond to
@@ -824,14 +849,16 @@ for n, digits in list(zip(held_out, translated, strict=True))[:4]:
     print(" ".join(spelled_out(n)), "→", digits)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# It translates 98<!--[[100 * sum(str(n) == w for n, w in zip(held_out, translated)) / len(held_out):.0f]]--> % of the held-out numbers correctly (one run, an easy task). This includes the zeros: "five hundred" contains no word for zero, but 500 has two zeros.
+# It translates 98<!--[[100 * sum(str(n) == w for n, w in zip(held_out, translated)) / len(held_out):.0f]]--> % of the held-out numbers correctly (one run, an easy task). It must write zeros for which the
+# source has no word: "five hundred" becomes 500. Of the 38<!--[[sum("0" in str(n) for n in held_out)]]--> held-out numbers that contain a zero, it gets 36<!--[[sum("0" in str(n) and str(n) == w for n, w in zip(held_out, translated))]]--> right.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. Who sees whom
 #
 # *Ivory* is a material and a *tower* is a building, but an *ivory tower* (in Chinese 象牙塔, elephant-tooth tower) means a life away from
-# the world. The meaning of a word depends on its neighbours, so a network for text needs two kinds of step. **Composition** mixes positions: it decides which words can meet. **Abstraction**
-# turns each mixture into a new vector. (In the same way, vision goes from pixels to textures, regions, objects and their relations.) Each kind of
+# the world. The meaning of a word depends on its neighbours, so a network for text must combine the vectors of several words
+# and compute new vectors from them. These are two kinds of step. **Composition** mixes positions: it decides which words can meet. **Abstraction**
+# turns each mixture into a new vector. (Networks for images also repeat both, and go from pixels to textures, regions, objects and their relations.) Each kind of
 # network combines these steps in its own order, as the picture shows.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -939,7 +966,7 @@ show.predict(
 # - "cat" is 14<!--[[N - 1 - sentence.index("cat")]]--> words before the last word. With dilations that double from 1 to 4, three layers of kernel 3 see exactly the 15<!--[[seen_by(3, 3, (1, 2, 4))]]--> words from "cat" to the
 #   last.
 # - Without dilations, even four layers of kernel 4 see only 13<!--[[seen_by(4, 4, (1, 1, 1, 1))]]-->.
-# - In both settings, the words that the drawn connections reach are those with a nonzero gradient.
+# - In both settings, exactly the words that the drawn connections reach have a nonzero gradient<!--[[? seen_by(3, 3, (1, 2, 4)) == model_of("convolution", 3, 3, (1, 2, 4)).receptive_field() and seen_by(4, 4, (1, 1, 1, 1)) == model_of("convolution", 4, 4, (1, 1, 1, 1)).receptive_field()]]-->.
 # - With attention and small random initial weights (those of GPT-2), the gradients of all words except the last are within a factor of 2.5 of each other<!--[[? unequal < 2.5]]-->,
 #   however distant the word (five seeds).
 # - The gradient of the last word is 93<!--[[last_over_others["attention"]:.0f]]--> times as large as the mean of the others (median of five seeds). With Glorot's initial weights for its matrices
@@ -1034,7 +1061,7 @@ show.predict(
 from_tickets = "tickets she found that the printer was out of toner She went to the shop bought some put it in and finally printed her"
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# No window is wide enough: the decisive word may be further back than any width that you choose in advance. *When she
+# No window is wide enough, because the decisive word may be further back than any width that you choose in advance. *When she
 # tried to print her tickets, she found that the printer was out of toner. She went to the shop, bought some, put it in, and
 # finally printed her …* A window that reaches "tickets" is 24<!--[[len(from_tickets.split())]]--> words wide, not counting punctuation.
 #
@@ -1056,7 +1083,7 @@ from_tickets = "tickets she found that the printer was out of toner She went to 
 #
 # 3. A filter of width 3 with $\max$ over time fires on "not a good". Can the network distinguish "not a good film" from "film, a
 #    good not"?
-# <details><summary>Answer</summary>Yes, if the filter spans the difference, because order counts inside its width. Beyond its width it cannot, because the network forgets which filter fired first.</details>
+# <details><summary>Answer</summary>Yes, if the filter spans the difference, because order counts inside its width. Beyond that width it cannot, because the maximum forgets where the filter responded.</details>
 #
 # 4. Three causal layers have kernel 3 and the dilations 1, 3 and 9. How many words does a prediction see?
 # <details><summary>Answer</summary>It sees 1 + 2·(1 + 3 + 9) = 27<!--[[1 + 2 * (1 + 3 + 9)]]--> words.</details>
