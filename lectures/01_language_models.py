@@ -925,7 +925,7 @@ widgets.guessing_game(passages, play_all, entropy_bounds, KEYS, key_of, demo=dem
 #   it<!--[[? all(place["guesses"][0] >= 2 * place["guesses"][1] for place in the_passages.values())]]-->.
 # - A few dozen characters give rough bounds. The upper one is too low on average, because characters that take twenty guesses are
 #   rare and may not have occurred yet. The models' bars, on the same characters, are just as rough.
-# - The models' bars come from *guesses*, as yours does. The diamonds come from the models' probabilities. You have no diamond, because you state no probabilities.
+# - The models' bars come from *guesses*, as yours does. The diamonds come from the models' probabilities. You have no diamond, because you give no probabilities.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}

@@ -448,6 +448,9 @@ addEventListener('afterprint', () => {
   folded = [];
 });
 if (innerWidth < 1200) document.querySelector('.toc details')?.removeAttribute('open');
+const more = document.querySelector('.more');
+document.addEventListener('click', ({ target }) => { if (!more.contains(target)) more.open = false; });
+more.addEventListener('keydown', ({ key }) => { if (key === 'Escape' && more.open) { more.open = false; more.firstElementChild.focus(); } });
 const theme = document.querySelector('#theme');
 theme.hidden = false;
 const dark = () => document.documentElement.dataset.theme === 'dark';

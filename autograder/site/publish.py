@@ -52,12 +52,14 @@ MENU = {
     "Try the models": tried.PAGE,
     llm.NAME: llm.PAGE,
     "Glossary": "lectures/glossary.html",
+    "Search": "search.html",
+}
+MORE = {
+    "Install": "install.html",
+    "Code": reference.PAGE,
+    "Results": "lectures/results.html",
     "Symbols": "lectures/symbols.html",
     "Other courses": "lectures/decks.html",
-    "Results": "lectures/results.html",
-    "Code": reference.PAGE,
-    "Install": "install.html",
-    "Search": "search.html",
 }
 CONTENTS = """\
 # How does a program learn to write?
@@ -175,7 +177,10 @@ class Site:
             "page": to,
             "number": int(found[1]) if (found := re.search(r"lectures/(\d+)_", to)) else None,
             "here": relative(to, to),
-            "menu": [(say(name), relative(target, to)) for name, target in MENU.items() if self.has(target)],
+            "menus": [
+                [(say(name), relative(target, to)) for name, target in menu.items() if self.has(target)]
+                for menu in (MENU, MORE)
+            ],
             "headings": sections if len(sections) > 2 else [],
             "body": templates.Markup(body),
             "before": before and (before[0], relative(before[1], to)),

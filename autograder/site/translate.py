@@ -76,6 +76,7 @@ def of_site() -> list[str]:
     drawn = {said.message for said in ours().every()}
     return [
         *publish.MENU,
+        *publish.MORE,
         words.COURSE,
         words.FOOT,
         STALE,
