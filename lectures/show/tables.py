@@ -116,7 +116,7 @@ def table(rows: Iterable[Sequence[Any]], head: Sequence[str] = (), note: str = "
     lengths = {len(row) for row in ([list(head)] if head else []) + cells}
     if not cells or len(lengths) != 1:
         raise ValueError(f"a table needs rows with as many cells each as its head {list(head)}, got {cells}")
-    right = [all(_NUMBER.fullmatch(row[k]) for row in cells) for k in range(lengths.pop())]
+    right = [all(_NUMBER.fullmatch(row[k] or "0") for row in cells) for k in range(lengths.pop())]
 
     def line(row: Sequence[str], tag: str) -> str:
         return "".join(
