@@ -59,10 +59,8 @@ others = [row for row in THEIRS if row != VANILLA]
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 final = {row: of["final"] for row, of in THEIRS.items()}
 below = [row for row in others if final[row] < final[VANILLA]]
-told = [
-    (row, f"{final[row]:.3f}", f"−{final[VANILLA] - final[row]:.3f}")
-    for row in sorted(below, key=final.get)
-]
+lead = {row: f"−{final[VANILLA] - final[row]:.3f}" for row in below}
+told = [(row, f"{final[row]:.3f}", lead[row]) for row in sorted(below, key=final.get)]
 below_told = show.table(told, ["", "Final loss", "Difference from vanilla"])
 show.predict(
     "Of the 51 modifications, how many have a lower final loss than vanilla in their table?",

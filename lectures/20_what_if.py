@@ -213,7 +213,7 @@ show.predict(
 base = 0.9
 bounds = {L: base ** ((3**L - 1) // 2) for L in range(1, 8)}
 below_limit = next(L for L, value in bounds.items() if value < 1e-5)
-told = [(L, f"{bounds[L]:.2g}") for L in range(1, 6)]
+told = [(L, np.format_float_positional(bounds[L], 2, fractional=False)) for L in range(1, 6)]
 bounds_told = show.table(told, ["Layers", "Residual at most"])
 show.predict(
     "Let the base be 0.9 and the first residual 1. After how many layers does the bound fall below 0.00001?",
@@ -458,7 +458,7 @@ unmasked = by_mask["SmolLM2", "without its mask"]
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 by_layer = [[f"{x:.1f}".replace("-", "−") for x in by_mask[key][1:11]] for key in sorted(by_mask)]
 told = zip_longest(range(1, 11), *by_layer, fillvalue="")
-show.table(told, ["Logarithm after layer", *map(", ".join, sorted(by_mask))])
+show.table(told, ["Base-10 logarithm after layer", *map(", ".join, sorted(by_mask))])
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
