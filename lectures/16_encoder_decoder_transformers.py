@@ -80,11 +80,11 @@ steps_between = {  # first source word to last target word, first to last source
 }
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-with show.held_back() as between:
-    print(f"465,721: {n} English words, {m} German ones. Steps that information takes")
-    print(f"{'':24}{'source to target':>18}{'within the source':>20}")
-    for name, (across, within) in steps_between.items():
-        print(f"{name:24}{across:18}{within:20}")
+between = show.table(
+    [(name, *steps) for name, steps in steps_between.items()],
+    ["Steps that information takes", "Source to target", "Within the source"],
+    note=f"465,721: {n} English words, {m} German ones.",
+)
 show.predict(
     "465,721 has eleven words in English and eleven in German. Over how many steps does information travel from the first English word to the last German word in the translator with *one vector*?",
     choices={"1": 1, "about 11": 11, "about 22": 22},
@@ -143,9 +143,8 @@ print("the decoder reads  <bos>", german(312), "  the encoder reads ", english(3
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 shape = tuple(tape["decoder.layers.0.cross_attention"].shape[2:])
-with show.held_back() as shapes:
-    for name, weights in tape.items():
-        print(f"{name:34} (batch, head, query, key) = {tuple(weights.shape)}")
+told = [(name, tuple(weights.shape)) for name, weights in tape.items()]
+shapes = show.table(told, ["", "(batch, head, query, key)"])
 show.predict(
     "The decoder reads 4 tokens, the encoder reads 5. What is the shape of one head's matrix of cross-attention weights?",
     choices=["(4, 4)", "(4, 5)", "(5, 4)", "(5, 5)"],
@@ -272,9 +271,8 @@ sizes = {
     name: sum(p.numel() for p in half.layers[0].parameters())
     for name, half in (("encoder", translator.encoder), ("decoder", translator.decoder))
 }
-for name, size in sizes.items():
-    print(f"one {name} layer: {size:,} parameters")
-print(f"the whole model:   {card['parameters']:,}")
+told = [(f"one {name} layer", f"{size:,}") for name, size in sizes.items()]
+show.table([*told, ("the whole model", f"{card['parameters']:,}")], ["", "Parameters"])
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
@@ -406,12 +404,10 @@ low = {way: min(row["loss"] for row in rows) for way, rows in measured.items()}
 high = {way: max(row["loss"] for row in rows) for way, rows in measured.items()}
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-with show.held_back() as leaks_told:
-    for way, loss in at_the_end.items():
-        five = [row["loss"] for row in measured[way]]
-        print(
-            f"{way:20} loss here {loss:.3f};   600 steps, five seeds: {min(five):.4f} to {max(five):.4f}"
-        )
+leaks_told = show.table(
+    [(way, f"{at_the_end[way]:.3f}", f"{low[way]:.4f} to {high[way]:.4f}") for way in ways],
+    ["", "Loss here", "After 600 steps, five seeds"],
+)
 lowest = min(at_the_end, key=at_the_end.get)
 show.predict(
     "Which of the three has the lowest training loss?",
@@ -427,18 +423,15 @@ show.predict(
 )
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-writes = {}
-with show.held_back() as writes_told:
-    for way, (model, _) in trained.items():
-        ids = translate(
-            model,
-            [source_words.encode(english(k)) for k in (365, 148)],
-            lambda length: length + 2,
-        )
-        writes[way] = [target_words.decode(one) for one in ids]
-        right = [100 * row["exact"] for row in measured[way]]
-        print(f"{way:20} writes {' | '.join(one or '(nothing)' for one in writes[way])}")
-        print(f"{'':20} five seeds, right in every word: {min(right):.1f} to {max(right):.1f} %")
+writes, told = {}, []
+for way, (model, _) in trained.items():
+    numbers = [source_words.encode(english(k)) for k in (365, 148)]
+    ids = translate(model, numbers, lambda length: length + 2)
+    writes[way] = [target_words.decode(one) for one in ids]
+    right = [100 * row["exact"] for row in measured[way]]
+    written = (one or "(nothing)" for one in writes[way])
+    told.append((way, *written, f"{min(right):.1f} to {max(right):.1f}"))
+writes_told = show.table(told, ["Writes for", "365", "148", "Right in every word, %, five seeds"])
 show.predict(
     "Now each model writes new numbers by itself, word by word. How many does the model that was *not masked* get right?",
     choices={"none": 0.0, "about half": 0.5, "nearly all": 0.99},
@@ -632,16 +625,13 @@ looked_for = {
     what: mean(max(seed["heads"][what]) for seed in five["Transformer, sinusoids"])
     for what in ("the next word", "the word just read")
 }
-with show.held_back() as heads_told:
-    for kind, runs in (five | {"recurrent, attention": compared["recurrent"]}).items():
-        print(kind)
-        for what in looked_for:
-            best = [100 * max(seed["heads"][what]) for seed in runs]
-            spread = f" ({min(best):.1f} to {max(best):.1f})"
-            print(f"   {what:20} best head {mean(best):5.1f} %{spread}")
-    print("the next word, in new numbers of 9 to 11 words")
-    for kind, share in found_next.items():
-        print(f"   {kind:32}{share:6.1%}")
+told = []
+for kind, runs in (five | {"recurrent, attention": compared["recurrent"]}).items():
+    best = [[100 * max(seed["heads"][what]) for seed in runs] for what in looked_for]
+    told.append((kind, *(f"{mean(of):.1f} ({min(of):.1f} to {max(of):.1f})" for of in best)))
+heads_told = show.table(told, ["The best head finds, % (lowest to highest seed)", *looked_for])
+told = [(kind, f"{100 * share:.1f}") for kind, share in found_next.items()]
+next_told = show.table(told, ["", "The next word, in new numbers of 9 to 11 words, %"])
 finders = {
     "the one head of the recurrent network": found_next["recurrent, attention"],
     "the best of the Transformer's eight heads": found_next["Transformer, sinusoids"],
@@ -652,7 +642,7 @@ show.predict(
     choices=list(finders),
     answer=max(finders, key=finders.get),
     why="The recurrent network's head is ahead with every seed. Counting finds most of the words as well, without any network.",
-    reveals=heads_told,
+    reveals=[heads_told, next_told],
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -832,11 +822,12 @@ def in_words(values):
 
 
 shown = [lengths.index(at) for at in ("9-11", "12-14", "15-17", "24-26")]
-print("mean, and lowest to highest of five seeds")
-for measure in ("BLEU", "every word right"):
-    print(f"\n{measure:32}" + "".join(f"{lengths[i]:>16}" for i in shown))
-    for name, rows in lines_of(measure).items():
-        print(f"{name:32}" + "".join(f"{in_words([row[i] for row in rows]):>16}" for i in shown))
+told = [
+    (measure, name, *(in_words([row[i] for row in rows]) for i in shown))
+    for measure in ("BLEU", "every word right")
+    for name, rows in lines_of(measure).items()
+]
+show.table(told, ["Mean (range of five seeds)", "English words", *(lengths[i] for i in shown)])
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
@@ -906,11 +897,12 @@ networks = {
     ),
 }
 seconds = {kinds[kind]: of["256"] for kind, of in cost["seconds"].items()}
-with show.held_back() as seconds_told:
-    some = ("64", "256", "1024", "4096")
-    print(f"{'milliseconds at n = m =':24}" + "".join(f"{at:>10}" for at in some))
-    for kind, of in cost["seconds"].items():
-        print(f"{kinds[kind]:24}" + "".join(f"{1000 * of[at]:10.1f}" for at in some))
+some = ("64", "256", "1024", "4096")
+told = [
+    (kinds[kind], *(f"{1000 * of[at]:.1f}" for at in some))
+    for kind, of in cost["seconds"].items()
+]
+seconds_told = show.table(told, ["Milliseconds at n = m =", *some])
 show.predict(
     "You run one forward pass over 256 source and 256 target tokens, on one core. Which of the three networks takes the least time?",
     choices=list(seconds),

@@ -203,9 +203,8 @@ right = {
     name: 100 * mean(max(p, key=p.get) == text[i] for text, i in tried for p in [of(text, i)])
     for name, of in fill.items()
 }
-with show.held_back() as filled:
-    for name in sorted(right, key=right.get):
-        print(f"{name:27} {right[name]:3.0f} % of {len(tried)} hidden letters right")
+lines = [(name, f"{right[name]:.0f}") for name in sorted(right, key=right.get)]
+filled = show.table(lines, ["", f"% of {len(tried)} hidden letters right"])
 show.predict(
     f"One letter inside each of {len(tried)} test words is hidden. Put the three ways in order, from the fewest letters right to the most.",
     order=list(fill),
@@ -259,37 +258,33 @@ scratch, table = "bidirectional, not pretrained", "masked, embeddings only"
 longer, both = "bidirectional, more updates", "masked, more updates"
 usual = TUNING[5000]
 gains = {count: gain("masked", scratch, count)[0] for count in rows[scratch]}
+labels = ["50 labels", "500 labels", "5,000 labels"]
 
 
-def told(name):
-    return "".join(
-        f"  {mean(of):5.1f} ({min(of):4.1f} to {max(of):4.1f})" for of in rows[name].values()
-    )
+def spread(of):
+    return f"{mean(of):.1f} ({min(of):.1f} to {max(of):.1f})"
 
 
-with show.held_back() as both_told:
-    print(" " * 30, "  50 labels            500 labels           5,000 labels")
-    for name in (scratch, "masked", "causal, not pretrained", "causal"):
-        print(f"{name:30}{told(name)}")
+def told(*names):
+    lines = [(name, *map(spread, rows[name].values())) for name in names]
+    return show.table(lines, ["Right, % (lowest to highest seed)", *labels])
+
+
 show.predict(
     f"With 50 labels a bidirectional model without pretraining is right in about {mean(rows[scratch]['50']):.0f} % of the test words. How many percentage points does masked pretraining add, on average?",
     choices={"none": 0, "about 5": 5, "about 15": 15, "about 30": 30},
     answer=gains["50"],
     why="No label was seen in pretraining, so the stress itself must still be learned from 50 words.",
-    reveals=both_told,
+    reveals=told(scratch, "masked", "causal, not pretrained", "causal"),
 )
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-with show.held_back() as longer_told:
-    print(" " * 30, "  50 labels            500 labels           5,000 labels")
-    for name in (scratch, longer, "masked", both):
-        print(f"{name:30}{told(name)}")
 show.predict(
     f"Control 1, more updates. Model A is not pretrained, but takes {transfer['steps']:,} more steps on the same 5,000 labelled words. Model B is pretrained and then takes the usual {usual} steps. How does A compare with B?",
     choices={"clearly worse": -3, "about the same": 0, "clearly better": 3},
     answer=gain(longer, "masked", "5000")[0],
     why="With 5,000 labels the usual training was too short. With 50 or 500 labels more steps bring no gain that we can measure.",
-    reveals=longer_told,
+    reveals=told(scratch, longer, "masked", both),
 )
 
 
@@ -323,26 +318,24 @@ holds = holm(  # corrected for all the comparisons of the table; five seeds, so 
         for count, (gap, _, high) in of.items()
     }
 )
-with show.held_back() as gaps_told:
-    print(
-        f"{'first minus second, points':30}{'50 labels':>20}{'500 labels':>20}{'5,000 labels':>20}"
+lines = []
+for name, of in differences.items():
+    cells = (
+        f"{gap:.1f} ({low:.1f} to {high:.1f})" + ("*" if holds[name, count] < 0.05 else "")
+        for count, (gap, low, high) in of.items()
     )
-    for name, of in differences.items():
-        cells = (
-            f"{gap:.1f} ({low:.1f} to {high:.1f})" + ("*" if holds[name, count] < 0.05 else " ")
-            for count, (gap, low, high) in of.items()
-        )
-        print(f"{name:30}" + "".join(f"{cell:>20}" for cell in cells))
-    print(f"* the difference holds when corrected for all {len(holds)} comparisons (Holm)")
-with show.held_back() as table_told:
-    for name in (scratch, table, "masked"):
-        print(f"{name:30}{told(name)}")
+    lines.append((name, *(cell.replace("-", "−") for cell in cells)))
+gaps_told = show.table(
+    lines,
+    ["First minus second, points (95 % interval)", *labels],
+    note=f"* the difference holds when corrected for all {len(holds)} comparisons (Holm)",
+)
 show.predict(
     "Control 2, embeddings only. We keep the pretrained letter vectors and reset both layers. How much of the gain at 500 labels is left?",
     choices={"hardly any": 10, "about half": 50, "nearly all": 95},
     answer=kept,
     why="On average most of the gain comes from the layers, not from the letter vectors. The last table below gives the intervals.",
-    reveals=[table_told, widgets.transfer_explorer(transfer), gaps_told],
+    reveals=[told(scratch, table, "masked"), widgets.transfer_explorer(transfer), gaps_told],
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -401,24 +394,24 @@ middle = len(by_layer["SmolLM2", "whole, clue after"]) // 2 - 1
 
 def share_of(model, way, layer):
     of = senses["rows"][model][way][layer]
-    return f"{100 * of['share']:3.0f} % ({100 * of['low']:.0f} to {100 * of['high']:.0f})"
+    return f"{100 * of['share']:.0f} ({100 * of['low']:.0f} to {100 * of['high']:.0f})"
 
 
-with show.held_back() as causal_told:
-    for clue in ("before", "after"):
-        print(
-            f"clue {clue:6} the word: MiniLM, layer 6: {share_of('MiniLM', f'whole, clue {clue}', -1)},",
-            end=" ",
-        )
-        print(
-            f"SmolLM2, layer {middle + 1}: {share_of('SmolLM2', f'whole, clue {clue}', middle)}"
-        )
+def shares_told(*ways, note=""):
+    lines = [
+        (f"{way} the word", share_of("MiniLM", way, -1), share_of("SmolLM2", way, middle))
+        for way in ways
+    ]
+    head = ["Right, % (95 % interval)", "MiniLM, layer 6", f"SmolLM2, layer {middle + 1}"]
+    return show.table(lines, head, note)
+
+
 show.predict(
     "*The bank was covered with mud after the flood.* In sentences like this one the clue comes after the word. In what fraction of them does the vector of SmolLM2's middle layer give away the sense?",
     choices={"about half": 50, "about 75 %": 75, "nearly all": 97},
     answer=by_layer["SmolLM2", "whole, clue after"][middle],
     why="The vector was computed before the clue was read, and later tokens cannot change it. If the clue comes first, the same model is right nearly always.",
-    reveals=causal_told,
+    reveals=shares_told("whole, clue before", "whole, clue after"),
 )
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -427,15 +420,10 @@ more_than_neighbours = [
     senses["rows"]["MiniLM"][f"whole, {clue}"][-1]["right"] - neighbours[clue]["right"]
     for clue in ("clue before", "clue after")
 ]
-with show.held_back() as cut_told:
-    for way in ("whole", "cut", "twice"):
-        print(
-            f"clue after the word, {way:6} MiniLM {share_of('MiniLM', f'{way}, clue after', -1)},",
-            end=" ",
-        )
-        print(f"SmolLM2 {share_of('SmolLM2', f'{way}, clue after', middle)}")
-    of = neighbours["clue after"]
-    print(f"the other words' static vectors: {100 * of['share']:.0f} %")
+cut_told = shares_told(
+    *(f"{way}, clue after" for way in ("whole", "cut", "twice")),
+    note=f"The other words' static vectors: {100 * neighbours['clue after']['share']:.0f} %.",
+)
 show.predict(
     "MiniLM sees both sides. We cut off the same sentences after the word (*The bank*). How often is the word's vector closer to the right sense now?",
     choices={"about half": 55, "about 75 %": 75, "nearly all": 97},

@@ -200,11 +200,12 @@ called = {
     "SmolLM2's heads": average["SmolLM2", "real", "squares"],
     "their weights, shuffled": average["SmolLM2", "shuffled", "squares"],
 }
-with show.held_back() as ranks_told:
-    for model in ranks["models"]:
-        for row in ("real", "shuffled", "mask"):
-            squares, total = (average[model, row, by] for by in ("squares", "sum"))
-            print(f"{model:8} {row:9} squares {squares:5.0f} of {n_ranks}   sum {total:5.0f}")
+told = [
+    (model, row, *(f"{average[model, row, by]:.0f}" for by in ("squares", "sum")))
+    for model in ranks["models"]
+    for row in ("real", "shuffled", "mask")
+]
+ranks_told = show.table(told, ["", "", f"90 % of the squares, of {n_ranks}", "90 % of the sum"])
 show.predict(
     f"Take SmolLM2's attention matrices over {n_ranks} tokens. How many singular values hold 90 % of the sum of squares, on average over the heads?",
     choices={"about 3": 3, "about 25": 25, "about 90": 90, "about 200": 200},
@@ -493,11 +494,11 @@ added = {
     "a random block": mean(right["window + random"]),
     "global tokens": mean(right["window + global"]),
 }
-with show.held_back() as cards_told:
-    for name, shares in right.items():
-        print(
-            f"{name:25} {mean(shares):4.0%} right ({min(shares):.0%} to {max(shares):.0%}), {needle['rows'][name]['keys']:.0f} keys"
-        )
+told = []
+for name, shares in right.items():
+    share, least, most = (f"{100 * of(shares):.0f}" for of in (mean, min, max))
+    told.append((name, f"{share} ({least} to {most})", f"{needle['rows'][name]['keys']:.0f}"))
+cards_told = show.table(told, ["", "Right, % (lowest to highest seed)", "Keys"])
 show.predict(
     "One of these additions to the window helps much less than the other two. Which?",
     choices=list(added),

@@ -59,9 +59,9 @@ others = [row for row in THEIRS if row != VANILLA]
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 final = {row: of["final"] for row, of in THEIRS.items()}
 below = [row for row in others if final[row] < final[VANILLA]]
-with show.held_back() as below_told:
-    for row in sorted(others, key=final.get)[: len(below)]:
-        print(f"{row:42} {final[row]:.3f}  {final[row] - final[VANILLA]:+.3f}")
+lead = {row: f"−{final[VANILLA] - final[row]:.3f}" for row in below}
+told = [(row, f"{final[row]:.3f}", lead[row]) for row in sorted(below, key=final.get)]
+below_told = show.table(told, ["", "Final loss", "Difference from vanilla"])
 show.predict(
     "Of the 51 modifications, how many have a lower final loss than vanilla in their table?",
     choices={"about 5": 5, "about 15": 15, "about 30": 30, "about 45": 45},
@@ -359,11 +359,11 @@ cheap = [
 ]
 fast = [row for row in below if THEIRS[row]["steps_per_second"] >= base["steps_per_second"]]
 both = [row for row in cheap if row in fast]
-with show.held_back() as cheap_told:
-    print("lower final loss at no more parameters and operations:")
-    for row in cheap:
-        print(f"  {row:30} {final[row]:.3f}  {THEIRS[row]['steps_per_second']:.2f} steps/s")
-    print(f"and no slower than vanilla ({base['steps_per_second']:.2f} steps/s): {len(both)}")
+cheap_told = show.table(
+    [(row, f"{final[row]:.3f}", f"{THEIRS[row]['steps_per_second']:.2f}") for row in cheap],
+    ["Lower loss at no more parameters and operations", "Final loss", "Steps per second"],
+    note=f"No slower than vanilla ({base['steps_per_second']:.2f} steps per second): {len(both)}",
+)
 show.predict(
     f"Take the {len(below)} rows with a lower final loss than vanilla. How many of them have neither more parameters nor more operations?",
     choices={"0": 0.01, "3": 3, "7": 7, "12": 12},
@@ -419,11 +419,10 @@ another = fmean(
     fmean(task["loss"] for task in run["another_source"].values()) for run in runs[VANILLA]
 )
 vanilla_loss = columns["final loss, ours"].values[VANILLA]
-with show.held_back() as source_told:
-    print("the earlier table's baseline: rise of the loss with another text's source")
-    for task, name in TASKS.items():
-        print(f"{name:22}{rises[task]:+9.5f}")
-    print(f"{'the baseline of today':22}{another - vanilla_loss:+9.5f}")
+risen = {f"earlier table, {name}": rises[task] for task, name in TASKS.items()}
+risen["today"] = another - vanilla_loss
+told = [(name, f"{rise:+.5f}".replace("-", "−")) for name, rise in risen.items()]
+source_told = show.table(told, ["Baseline", "Rise of the loss with another text's source"])
 show.predict(
     f"On held-out spans the earlier table's vanilla has a loss of {own_source['spans']:.2f} nats per token. How much does the loss rise when every target gets another text's source?",
     choices={"not at all": 0, "0.01": 0.01, "0.3": 0.3, "3": 3},

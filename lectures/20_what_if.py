@@ -33,7 +33,7 @@ import math
 import re
 from contextlib import contextmanager
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from statistics import fmean, stdev
 
 import numpy as np
@@ -167,10 +167,9 @@ widgets.architecture_parts(writer, left, "what is taken away")
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 three = ["no attention", "no networks", "no skips"]
 guessing = math.log(writer.vocab_size)
-with show.held_back() as losses_told:
-    for what in ("as trained", *three):
-        print(f"{what:12} {losses[what]:5.1f} nats per token")
-    print(f"guessing     {guessing:5.1f}   ({writer.vocab_size:,} tokens, equally likely)")
+told = [(what, f"{losses[what]:.1f}") for what in ("as trained", *three)]
+told.append((f"guessing ({writer.vocab_size:,} tokens, equally likely)", f"{guessing:.1f}"))
+losses_told = show.table(told, ["", "Nats per token"])
 show.predict(
     "We remove one kind of part from all 30 layers of SmolLM2 and let it predict two sentences. Put the three removals in the order of the resulting loss, lowest first.",
     order=three,
@@ -214,9 +213,8 @@ show.predict(
 base = 0.9
 bounds = {L: base ** ((3**L - 1) // 2) for L in range(1, 8)}
 below_limit = next(L for L, value in bounds.items() if value < 1e-5)
-with show.held_back() as bounds_told:
-    for L in range(1, 6):
-        print(f"{L} layers: at most {bounds[L]:.2g}")
+told = [(L, np.format_float_positional(bounds[L], 2, fractional=False)) for L in range(1, 6)]
+bounds_told = show.table(told, ["Layers", "Residual at most"])
 show.predict(
     "Let the base be 0.9 and the first residual 1. After how many layers does the bound fall below 0.00001?",
     choices={"5": 5, "20": 20, "40": 40, "110": 110},
@@ -458,8 +456,9 @@ for block, attention in zip(writer.layers, kept_attention, strict=True):
 unmasked = by_mask["SmolLM2", "without its mask"]
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-for (name, mask), of in sorted(by_mask.items()):
-    print(f"{name:8}{mask:17}" + "".join(f"{value:6.1f}" for value in of[1:11]))
+by_layer = [[f"{x:.1f}".replace("-", "−") for x in by_mask[key][1:11]] for key in sorted(by_mask)]
+told = zip_longest(range(1, 11), *by_layer, fillvalue="")
+show.table(told, ["Base-10 logarithm after layer", *map(", ".join, sorted(by_mask))])
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
@@ -737,9 +736,9 @@ short = {
 # > **Ask yourself.** After 1,600 steps the sandwich leads the plain order by 0.062<!--[[-fmean(gaps[STEPS]):.3f]]--> nats, each at its best learning rate. Train both three times as long, and choose the rates again. Does the lead grow, stay or shrink?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-print(f"compared with the plain order, five seeds, after {LONG:,} steps")
-for row, test in late_tests.items():
-    print(f"{row:42}{test.difference:+.3f} ± {test.half:.3f}")
+told = [(row, f"{of.difference:+.3f} ± {of.half:.3f}") for row, of in late_tests.items()]
+told = [(row, gap.replace("-", "−")) for row, gap in told]
+show.table(told, [f"After {LONG:,} steps, five seeds", "Compared with the plain order, nats"])
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>How to read it, and what the paper adds</b></summary>

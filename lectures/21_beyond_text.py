@@ -239,11 +239,12 @@ show.predict(
 # Here $h_k$ is the final state at patch $k$, and $W$ and $b$ map it to pixels. The third explanation is in the next question.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-with show.held_back() as explained:
-    print(f"{'right after 250 steps':34}" + "".join(f"{size + ' images':>16}" for size in sizes))
-    for row, by in right.items():
-        if "steps" not in row:
-            print(f"{row:34}" + "".join(f"{percent(by[size]):>16}" for size in sizes))
+told = [
+    (row, *(percent(by[size]).removesuffix(" %") for size in sizes))
+    for row, by in right.items()
+    if "steps" not in row
+]
+explained = show.table(told, ["Right after 250 steps, %", *(f"{size} images" for size in sizes)])
 left = ahead("CNN, 3 times the steps", "ViT, 3 times the steps", most)
 
 
@@ -409,18 +410,15 @@ rows = chorales["rows"]
 losses = {row: fmean(of["all"]) for row, of in rows.items()}
 twice = "sinusoids, twice the steps"
 cost = rows["relative"]["seconds_per_step"] / rows["sinusoids"]["seconds_per_step"]
-with show.held_back() as compared:
-    print(f"{'nats per token':30}{'all':>8}{'held':>8}{'changed':>9}")
-    more = {
-        "7-gram, counted": chorales["without"]["7-gram"],
-        "relative, trained for longer": card["figures"]["test"],
-    }
-    for row, of in [*rows.items(), *more.items()]:
-        told = [
-            fmean(of[key]) if isinstance(of[key], list) else of[key]
-            for key in ("all", "held", "changed")
-        ]
-        print(f"{row:30}" + "".join(f"{nats:8.2f}" for nats in told))
+more = {
+    "7-gram, counted": chorales["without"]["7-gram"],
+    "relative, trained for longer": card["figures"]["test"],
+}
+told = [
+    (row, *(f"{np.mean(of[key]):.2f}" for key in ("all", "held", "changed")))
+    for row, of in (rows | more).items()
+]
+compared = show.table(told, ["Nats per token", "all", "held", "changed"])
 show.predict(
     f"We trained each kind with five seeds for 200 steps. A step with relative positions took {cost:.1f} times as long, so a fourth row has sinusoids and twice the steps. Put the four rows in the order of their test loss, lowest first.",
     order=[row.replace(",", " +") for row in rows],
@@ -563,21 +561,19 @@ def partners(soprano):
 
 lookup = torch.stack([torch.stack([partners(note) for note in melody]) for melody in melodies])
 by_table = (lookup == theirs).float().mean((0, 1))[1:]
-print("same pitch as in the original       alto   tenor   bass")
-print(
-    "sampled by the model, mean        "
-    + "".join(f"{100 * float(p):6.0f} %" for p in agrees.mean(0))
+sampled = (
+    f"{100 * fmean(voice):.0f} ({100 * min(voice):.0f} to {100 * max(voice):.0f})"
+    for voice in agrees.T.tolist()
 )
-print(
-    "   lowest and highest of 5 tries  "
-    + "".join(
-        f"  {100 * float(a):.0f}–{100 * float(b):.0f} %"
-        for a, b in zip(agrees.amin(0), agrees.amax(0), strict=True)
-    )
+show.table(
+    [
+        (f"sampled by the model, mean (lowest to highest of {tries} tries)", *sampled),
+        ("the soprano's most frequent partner", *(f"{100 * p:.0f}" for p in by_table.tolist())),
+    ],
+    ["Same pitch as in the original, %", "Alto", "Tenor", "Bass"],
 )
-print(
-    "the soprano's most frequent partner" + "".join(f"{100 * float(p):5.0f} % " for p in by_table)
-)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 harmonies = {
     name: {"as written": pitches(theirs[i].flatten()).numpy()}
     | {f"try {k + 1}": pitches(sung[k, i].flatten()).numpy() for k in range(3)}
@@ -653,12 +649,15 @@ show.predict(
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 blind = float(captions.without_looking(captions.touched(unseen)).mean())
-with show.held_back() as control_told:
-    print("attention in the box of the named symbol:")
-    for kind, of in scored.items():
-        print(f"  {kind:14} paid to this picture {100 * of['in_box']:.0f} %,", end=" ")
-        print(f"paid to another picture {100 * of['another_picture']:.0f} %")
-    print(f"  one fixed location for each noun, without looking: {100 * blind:.0f} %")
+told = [
+    (kind, f"{100 * of['in_box']:.0f}", f"{100 * of['another_picture']:.0f}")
+    for kind, of in scored.items()
+]
+control_told = show.table(
+    told,
+    ["Attention in the box of the named symbol, %", "To this picture", "To another picture"],
+    note=f"One fixed location for each noun, without looking: {100 * blind:.0f} %",
+)
 show.predict(
     "Take the attention that the captioner with patches paid to *another* picture. What share of it lies in this picture's box?",
     choices={"about 10 %": 10, "about 45 %": 45, "about 65 %": 65, "about 85 %": 85},
@@ -674,14 +673,14 @@ show.predict(
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 right_of = {row: [100 * share for share in by["right_new_pairs"]] for row, by in attends.items()}
+told = []
+erased = {"erased": "named symbol erased", "other_erased": "the other erased"}
 for row, by in attends.items():
-    print(row)
-    print(f"   {'captions right':28}" + "".join(f"{share:7.0f} %" for share in right_of[row]))
-    for key, words in {
-        "erased": "named symbol erased",
-        "other_erased": "the other erased",
-    }.items():
-        print(f"   {words + ', nats':28}" + "".join(f"{nats_lost:9.2f}" for nats_lost in by[key]))
+    told.append((f"{row}: captions right, %", *(f"{share:.0f}" for share in right_of[row])))
+    for key, words in erased.items():
+        lost = (f"{nats:z.2f}".replace("-", "−") for nats in by[key])
+        told.append((f"{row}: {words}, nats", *lost))
+show.table(told, ["", *(f"Seed {k + 1}" for k in range(len(told[0]) - 1))])
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 anywhere = stored("scattered")["patches"]
