@@ -3,33 +3,27 @@
 import sys
 
 from autograder.commands import shared
-from autograder.commands.shared import Given, option
+from autograder.commands.shared import Course, Given, command, flag, option
 from autograder.launcher.say import count
 
 MOST = 40  # names in a line
 
 
-@shared.command(
+@command(
     "lti",
     "Send the final marks to your LMS by LTI 1.3 (Assignment and Grade Services). Without --send it says what would "
     "be sent. Sent again, a mark replaces the one before.",
     "lti attention",
     "lti attention --send",
     "lti attention --jwk                the public key, for an LMS that asks for a JWK",
-    options=[
-        shared.path("--settings", metavar="FILE", help="default: grading/lti.json"),
-        option("--title", metavar="NAME", help="what a new column is called there (default: ASSIGNMENT)"),
-        option(
-            "--by-name",
-            action="store_true",
-            help="by name if your LMS gives neither address nor number",
-        ),
-        option("--send", action="store_true", help="send them"),
-        shared.STALE,
-        option("--jwk", action="store_true", help="print the public half of the tool's key, and do nothing else"),
-    ],
+    shared.path("--settings", metavar="FILE", help="default: grading/lti.json"),
+    option("--title", metavar="NAME", help="what a new column is called there (default: ASSIGNMENT)"),
+    flag("--by-name", "by name if your LMS gives neither address nor number"),
+    flag("--send", "send them"),
+    shared.STALE,
+    flag("--jwk", "print the public half of the tool's key, and do nothing else"),
 )
-def lti(course: "shared.Course", given: Given) -> int:
+def lti(course: Course, assignment: str, given: Given) -> int:
     from tqdm import tqdm
 
     from autograder.instructor import ags
@@ -37,11 +31,10 @@ def lti(course: "shared.Course", given: Given) -> int:
     from autograder.intake.naming import Names
     from autograder.intake.roster import people_of
 
-    assignment, title = given.assignment, given.title or given.assignment
+    assignment, title = assignment, given.title or assignment
     path = given.settings or course.root / "grading" / "lti.json"
     if given.jwk:  # asked for by the LMS's registration, before there are settings
-        shared.as_json(ags.jwk(ags.Settings.read(path).key if path.exists() else path.with_name("lti.pem")))
-        return 0
+        return shared.as_json(ags.jwk(ags.Settings.read(path).key if path.exists() else path.with_name("lti.pem")))
     settings = ags.Settings.read(path)
     of = sum(question.of for question in questions_asked(course, assignment))
     rows = report_rows(course, assignment)
@@ -58,8 +51,7 @@ def lti(course: "shared.Course", given: Given) -> int:
         if given.send and column is None:
             column = platform.new_line_item(assignment, title, of)
     except ags.Refused as error:
-        print(error, file=sys.stderr)
-        return 1
+        return shared.failed(error)
     for student, (user, mark) in tqdm(found.scores.items(), unit=" marks", disable=not given.send, file=sys.stderr):
         try:
             if given.send:

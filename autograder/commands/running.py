@@ -1,6 +1,5 @@
 """What runs that grade a class share: their options, what is said when they are stopped, and how fast they go."""
 
-import argparse
 import os
 import signal
 import sys
@@ -15,14 +14,8 @@ if TYPE_CHECKING:
     from autograder.grading.run import Line
 
 
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("must be 1 or more")
-    return number
-
-
-JOBS = option("--jobs", type=_positive, default=1, metavar="N", help="submissions at a time (default: 1)")
+MANY = shared.number(int, lambda number: number >= 1, "1 or more")
+JOBS = option("--jobs", type=MANY, default=1, metavar="N", help="submissions at a time (default: 1)")
 SCHEDULER = option("--scheduler", metavar="URL", help="hand the work out to a Dask cluster")
 ISOLATION = option(
     "--isolation",

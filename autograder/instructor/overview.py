@@ -32,7 +32,7 @@ from autograder.instructor.lessons import (
     to_look_at,
     uncontained,
 )
-from autograder.instructor.rows import Row, questions_asked, report_rows, stale_in
+from autograder.instructor.rows import Row, absent, questions_asked, report_rows, stale_in
 from autograder.instructor.written import titles
 from autograder.pages import duration, number, part, render
 from autograder.preflight.master import defined
@@ -74,7 +74,7 @@ def write_overview(course: Course, assignment: str) -> Path:
             [clean.text(one.name), clean.text(_short(one.exercise)), one.failed, f"{one.failed / one.written:.0%}"]
             for one in failures(mark for record in known for mark in record.marks)[:20]
         ],
-        absent=[row.shown for row in rows if row.state == "nothing handed in"],
+        absent=absent(rows),
         ungraded=[row.student for row in rows if row.state == "not graded"],
         late=[
             [clean.text(row.student), duration(row.late), number(row.penalty), late_arithmetic(course.config, row.late)]

@@ -129,6 +129,10 @@ def _stale(row: Row, of: float) -> Row:
     return replace(row, stale=True, remarks=said, words=f"{words}; {said}")
 
 
+def absent(rows: Iterable[Row]) -> list[str]:
+    return [row.shown for row in rows if row.state == "nothing handed in"]
+
+
 def stale_in(rows: Iterable[Row], assignment: str) -> str:
     """What to say of the rows with marks of an older version of the assignment; "" if there are none."""
     return in_words([row.student for row in rows if row.stale], assignment)

@@ -338,7 +338,7 @@ def test_check_misses_only_the_questions_that_the_notebook_was_released_with(tmp
     checking = Checking([], tmp_path / "answer.json", {"dot_score", "attend", "written"})
     checking.asked = {"attention.dot_score"}
     checking._left_out()
-    assert [question["name"] for question in checking.questions] == ["attention.attend"]
+    assert [*checking.questions] == ["attention.attend"]
 
 
 def test_what_is_installed_depends_on_what_is_asked_for():
