@@ -75,8 +75,6 @@ def share_out(course: Course, assignment: str, quiet: bool = False) -> None:
     flag("--json", "for a program"),
 )
 def markers(course: Course, given: Given) -> int:
-    from dataclasses import asdict
-
     from autograder.grading.markers import keep, shares
 
     shared.refuse(given.none and given.shares, "give --share or --none")
@@ -94,7 +92,8 @@ def markers(course: Course, given: Given) -> int:
     with Guard(seconds=10, wall=60) as guard, course.gradebook() as gradebook:
         done, twice = work(Class(course, given.assignment, guard), gradebook)
     if given.json:
-        return shared.as_json({"markers": list(map(asdict, done)), "marked twice": list(map(asdict, twice))})
+        names, marks = ([one._asdict() for one in found] for found in (done, twice))
+        return shared.as_json({"markers": names, "marked twice": marks})
     for one in done:
         mean = "" if one.mean is None else f", on average {one.mean:.0%} of the points"
         to_do = f"; share {one.share}, {one.waiting} to go" if one.marker in there else ""

@@ -4,8 +4,8 @@ import getpass
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from autograder.grading import log, markers, rubric
 from autograder.grading.byhand import ChangedMeanwhile, mark_by_hand
@@ -26,18 +26,14 @@ def account() -> str:
 
 def of_marker(course: Course, assignment: str, question: Question, units: Sequence[Unit], by: str) -> list[Unit]:
     """What a marker has marked, and what waits of the marker's share. Identical answers go to one marker."""
-    whose = _marker_of(course, assignment)
+    whose, known = _marker_of(course, assignment), log.Log(course.root, assignment)
     anybody = next(iter(markers.shares(course.root)), by)  # for a graded answer whose submission is gone
-    known = log.Log(course.root, assignment)
-    found = []
-    for unit in units:
+
+    def marker(unit: Unit) -> str:
         entry = known.of(*question.place, unit.first.student, unit.first.manual)
-        marker = whose.get(_first(unit), anybody)
-        if entry is not None and not unit.waiting:
-            marker = entry.by
-        if marker == by:
-            found.append(unit)
-    return found
+        return entry.by if entry is not None and not unit.waiting else whose.get(_first(unit), anybody)
+
+    return [unit for unit in units if marker(unit) == by]
 
 
 def to_mark_again(
@@ -46,14 +42,12 @@ def to_mark_again(
     """A drawn sample of answers that somebody else has marked, as if nobody had; with the marks that `by` has given
     there."""
     known = log.Log(course.root, assignment)
-    mine = {
-        student for (*place, student), marks in known.second.items() if tuple(place) == question.place and by in marks
-    }
+    mine = {where[2] for where, marks in known.second.items() if where[:2] == question.place and by in marks}
     others = {}
     for unit in units:
         entry = known.of(*question.place, unit.first.student, unit.first.manual)
         if not unit.waiting and unit.first.manual is not None and (entry is None or entry.by != by):
-            others[unit.given[0].answer.student] = unit
+            others[unit.first.student] = unit
     drawn = markers.in_drawn_order(course.root, f"{assignment}\n{question.cell}\nsecond", list(others))
     chosen = sorted(drawn, key=lambda student: student not in mine)[: max(most, len(mine & others.keys()))]
     return [_blind(unit, known, question, by) for student, unit in others.items() if student in chosen]
@@ -68,7 +62,7 @@ def _blind(unit: Unit, known: log.Log, question: Question, by: str) -> Unit:
         answer = given.answer._replace(auto=None, manual=points, waiting=points is None, words=words)
         return replace(given, answer=answer)
 
-    given = tuple(own(one) for one in unit.given)
+    given = tuple(map(own, unit.given))
     return Unit(given, given)
 
 
@@ -123,8 +117,7 @@ def _renewed(entry: log.Entry, items: Sequence[Item], of: float) -> log.Entry:
 # --- what has been done -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
-class Work:
+class Work(NamedTuple):
     """What one marker has done, and has to do."""
 
     marker: str
@@ -134,8 +127,7 @@ class Work:
     mean: float | None  # of these marks, as a part of the points
 
 
-@dataclass(frozen=True, kw_only=True)
-class Twice:
+class Twice(NamedTuple):
     """An answer with two marks."""
 
     student: str
@@ -176,33 +168,14 @@ def work(answers: Class, gradebook: Any) -> tuple[list[Work], list[Twice]]:
             names.setdefault(by)
             marks[by].append(answer.manual / question.of if question.of else 0.0)
             others = known.second.get((*question.place, answer.student), {})
-            twice += (
-                Twice(
-                    student=answer.student,
-                    question=question.name,
-                    of=question.of,
-                    first_by=by,
-                    first=answer.manual,
-                    second_by=other,
-                    second=second.points,
-                    items=tuple(
-                        words.get((question.place, item), f"item {item}")
-                        for item in sorted(given ^ {*second.items} if given and second.items else (), key=int)
-                    ),
-                )
-                for other, second in others.items()
-                if second.points is not None
-            )
-    made = [
-        Work(
-            marker=name,
-            share=len(share[name]),
-            waiting=sum(share[name]),
-            marked=len(marks[name]),
-            mean=statistics.fmean(marks[name]) if marks[name] else None,
-        )
-        for name in names
-    ]
+            about = answer.student, question.name, question.of, by, answer.manual
+            for other, second in others.items():
+                if second.points is not None:
+                    apart = sorted(given ^ {*second.items} if given and second.items else (), key=int)
+                    said = (words.get((question.place, item), f"item {item}") for item in apart)
+                    twice.append(Twice(*about, other, second.points, tuple(said)))
+    mean = {name: statistics.fmean(theirs) for name, theirs in marks.items() if theirs}
+    made = [Work(one, len(share[one]), sum(share[one]), len(marks[one]), mean.get(one)) for one in names]
     return made, sorted(twice, key=lambda one: (-abs(one.difference), one.student))
 
 
@@ -213,9 +186,8 @@ def in_words(found: Sequence[Twice]) -> Iterator[str]:
         yield f"{question}, {item}: given by only one of two markers, {counted(times, 'answer')}"
     for one in found:
         marks = f"{one.first_by or 'not known'} {number(one.first)}, {one.second_by} {number(one.second)}"
-        yield "; ".join(
-            (f"{one.student}, {one.question}, of {number(one.of)}: {marks} ({one.difference:+g})", *one.items)
-        )
+        about = f"{one.student}, {one.question}, of {number(one.of)}"
+        yield "; ".join((f"{about}: {marks} ({one.difference:+g})", *one.items))
 
 
 def _first(unit: Unit) -> str:

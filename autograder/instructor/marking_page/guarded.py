@@ -1,9 +1,10 @@
 """What the requests share, and the checks that every request to a server of our own has to pass."""
 
 import hmac
+import math
 import secrets
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from tornado.web import HTTPError, RequestHandler
@@ -111,19 +112,23 @@ class MarkingPage:
             mark_by_hand(self.gradebook, [one.answer for one in meant], points, words, PATIENCE)
             renew_penalties(self.gradebook, assignment, course.config, students)
             for one in meant if points is not None else ():
-                self.answers.keep_read(question, one)
-        entry = log.Entry(
-            student="",
-            notebook=question.notebook,
-            cell=question.cell,
-            by=self.by,
-            points=points,
-            words=words,
-            items=why.items,
-            more=why.more,
-            second=bool(self.second),
-        )
-        log.add(course.root, assignment, [replace(entry, student=student) for student in students])
+                self.answers.read_of(one).keep(*question.place, one.text)
+        about: Any = {"notebook": question.notebook, "cell": question.cell, "by": self.by, "second": bool(self.second)}
+        about |= {"points": points, "words": words, "items": why.items, "more": why.more}
+        log.add(course.root, assignment, [log.Entry(student=student, **about) for student in students])
+
+
+def waiting(units: Iterable[Unit]) -> Unit | None:
+    """The first that waits for a mark."""
+    return next((unit for unit in units if unit.waiting), None)
+
+
+def as_number(typed: str) -> float:
+    """What a person typed, with a comma or a point; NaN if it is no number."""
+    try:
+        return float(typed.strip().replace(",", "."))
+    except ValueError:
+        return math.nan
 
 
 class Shared(RequestHandler):
@@ -143,20 +148,18 @@ class Shared(RequestHandler):
         self.finish(render(template, base=self.base, hidden=self.hidden(), **values))
 
     def question(self, number: str) -> Question:
-        questions = self.page.questions()
-        if int(number) >= len(questions):
-            raise HTTPError(404)
-        return questions[int(number)]
+        try:
+            return self.page.questions()[int(number)]
+        except IndexError:
+            raise HTTPError(404) from None
 
     def go(self, number: int, unit: Unit | None) -> None:
         self.redirect(f"{self.base}/{number}/{unit.key if unit else ''}", status=303)
 
     def write_error(self, status_code: int, **about: Any) -> None:
         error = about.get("exc_info", (None, None, None))[1]
-        words = {
-            403: self.strangers,
-            404: "There is no such answer, or it is of a submission that could not be graded.",
-        }.get(status_code, f"{type(error).__name__}: {error}")
+        gone = "There is no such answer, or it is of a submission that could not be graded."
+        words = {403: self.strangers, 404: gone}.get(status_code, f"{type(error).__name__}: {error}")
         if isinstance(error, GradebookBusy):
             self.set_status(503)
             words = f"Nothing was saved: {error}."

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 
 from autograder.grading.rubric import Item, changing, keep
-from autograder.instructor.marking_page.guarded import Shared
+from autograder.instructor.marking_page.guarded import Shared, as_number, waiting
 from autograder.instructor.marking_page.one_answer import Marking
 from autograder.instructor.shared_marking import apply_items
 from autograder.instructor.written import digest_of
@@ -18,8 +18,7 @@ class Start(Shared):
 
     def get(self) -> None:
         for place, question in enumerate(self.page.questions()):
-            unit = next((unit for unit in self.page.units(question) if unit.waiting), None)
-            if unit is not None:
+            if unit := waiting(self.page.units(question)):
                 return self.go(place, unit)
         return self.go(0, None)
 
@@ -61,8 +60,7 @@ class Done(Shared):
 
     def get(self, place: str) -> None:
         question, units = self.question(place), self.page.units(self.question(place))
-        unit = next((unit for unit in units if unit.waiting), None)
-        if unit is not None:
+        if unit := waiting(units):
             return self.go(int(place), unit)
         links = [(f"{self.base}/{place}/{units[0].key}", "Look at its answers again")] if units else []
         for other, about in enumerate(self.page.questions()):
@@ -108,16 +106,10 @@ class Items(Shared):
         made = []
         for name in (item.id for item in [*before, *_empty(before)]):
             words = " ".join(self.get_body_argument(f"words-{name}", "").split())[:200]
-            typed = self.get_body_argument(f"points-{name}", "").strip().replace(",", ".")
-            if not words:
-                continue
-            try:
-                worth = float(typed)
-            except ValueError:
-                worth = math.nan
-            if not math.isfinite(worth):
+            typed = self.get_body_argument(f"points-{name}", "").strip()
+            if words and not math.isfinite(as_number(typed)):
                 raise ValueError(f"the points of an item must be a number, got {typed[:20]!r} for {words!r}")
-            made.append(Item(name, words, worth))
+            made += [Item(name, words, as_number(typed))] if words else []
         return made
 
     def _show(self, place: str, said: str = "") -> None:
