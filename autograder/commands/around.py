@@ -59,20 +59,19 @@ def feedback(course: Course, assignment: str, given: Given) -> int:
     from autograder.grading.stale import in_words, stale
     from autograder.intake.collect import numbers_of
 
-    assignment = assignment
     chosen = course.chosen(assignment, given.students)
     written = write_feedback(course, assignment, chosen)
     if given.json:
-        shared.as_json([str(path) for path in written])
-    elif written:
-        if old := in_words(stale(course, assignment, chosen), assignment):
-            print(shared.sentence(old))
-        print(f"{count(len(written), 'page')} written: {written[0]}{', …' if len(written) > 1 else ''}")
-        for system, archive in for_lms(course, assignment, numbers_of(course, assignment)).items():
-            print(f"For {system} ({BACK[system]}): {archive}")
-        print(f"To hand them out, if you have an exchange: .venv/bin/nbgrader release_feedback {assignment}")
-    else:
+        return shared.as_json([str(path) for path in written])
+    if not written:
         print(f"Nothing was handed in for {assignment}.")
+        return 0
+    if old := in_words(stale(course, assignment, chosen), assignment):
+        print(shared.sentence(old))
+    print(f"{count(len(written), 'page')} written: {written[0]}{', …' if len(written) > 1 else ''}")
+    for system, archive in for_lms(course, assignment, numbers_of(course, assignment)).items():
+        print(f"For {system} ({BACK[system]}): {archive}")
+    print(f"To hand them out, if you have an exchange: .venv/bin/nbgrader release_feedback {assignment}")
     return 0
 
 

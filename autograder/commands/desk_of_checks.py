@@ -59,5 +59,6 @@ def desk(course: Course, given: Given) -> int:
         try:
             asyncio.run(service.serve(made, given.host, given.port, ready))
         except OSError as error:
-            raise shared.unavailable(f"{given.host}:{given.port}", error, ", or --host") from None
+            where = f"{given.host}:{given.port}"
+            raise shared.Misuse(f"{where} cannot be had ({error.strerror}): give another --port, or --host") from None
     return 0

@@ -31,7 +31,7 @@ def lti(course: Course, assignment: str, given: Given) -> int:
     from autograder.intake.naming import Names
     from autograder.intake.roster import people_of
 
-    assignment, title = assignment, given.title or assignment
+    title = given.title or assignment
     path = given.settings or course.root / "grading" / "lti.json"
     if given.jwk:  # asked for by the LMS's registration, before there are settings
         return shared.as_json(ags.jwk(ags.Settings.read(path).key if path.exists() else path.with_name("lti.pem")))
@@ -39,8 +39,7 @@ def lti(course: Course, assignment: str, given: Given) -> int:
     of = sum(question.of for question in questions_asked(course, assignment))
     rows = report_rows(course, assignment)
     old = stale_in(rows, assignment)
-    if given.send:
-        shared.refuse_stale(old, given.stale)
+    shared.refuse_stale(old, given.stale or not given.send)
     with course.gradebook() as gradebook:
         names = Names(people_of(gradebook))
     failed = []
@@ -61,12 +60,11 @@ def lti(course: Course, assignment: str, given: Given) -> int:
     done = len(found.scores) - len(failed)
     print(f"{'Sent' if given.send else 'Would send'}: {count(done, 'final mark')}, out of {of:g}.")
     if old:
-        print(f"  {old[0].upper()}{old[1:]}.")
+        print(f"  {shared.sentence(old)}")
     if column is None:
         print(f"  There is no column for it yet: --send makes one, called {title!r}.")
     shared.names("  Without a mark, which is not a zero: {}. Nothing is sent for them.", found.without, MOST)
     shared.names("  WITH A MARK, AND NOT CERTAINLY IN THE COURSE THERE: {}.", found.unknown, MOST)
     shared.names("  Of these, known there only by name, which anybody may take (--by-name): {}.", found.named, MOST)
-    for words in failed[:MOST]:
-        print(f"  NOT SENT: {words}")
+    shared.lines("  NOT SENT: {}", failed, MOST)
     return 1 if failed or found.unknown else 0

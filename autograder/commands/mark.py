@@ -42,7 +42,7 @@ def mark(course: Course, assignment: str, given: Given) -> int:
     from autograder.instructor.marking_page import MarkingPage, serve
     from autograder.instructor.written import Class
 
-    known = shares(course.root)
+    known, port = shares(course.root), given.port or 0
     shared.refuse(known and given.by not in known, f"say who marks: {' or '.join(f'--as {name}' for name in known)}")
     if given.second < 0 or (given.second and not given.by):
         raise shared.Misuse("a second marking needs a number of answers and a name: --as NAME --second 5")
@@ -75,9 +75,9 @@ def mark(course: Course, assignment: str, given: Given) -> int:
             if page.said:
                 print(page.said)
             try:
-                asyncio.run(serve(page, given.port or 0, lambda address: _open(address, assignment, given.no_browser)))
+                asyncio.run(serve(page, port, lambda address: _open(address, assignment, given.no_browser)))
             except OSError as error:
-                raise shared.unavailable(f"port {given.port or 0}", error) from None
+                raise shared.Misuse(f"port {port} cannot be had ({error.strerror}): give another --port") from None
             except KeyboardInterrupt:
                 print(f"\nStopped. {count(page.marked, 'mark')} given, and in the gradebook. The same command resumes.")
     return 0

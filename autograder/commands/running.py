@@ -17,13 +17,9 @@ if TYPE_CHECKING:
 MANY = shared.number(int, lambda number: number >= 1, "1 or more")
 JOBS = option("--jobs", type=MANY, default=1, metavar="N", help="submissions at a time (default: 1)")
 SCHEDULER = option("--scheduler", metavar="URL", help="hand the work out to a Dask cluster")
-ISOLATION = option(
-    "--isolation",
-    choices=("auto", "bubblewrap", "landlock", "none"),
-    default="auto",
-    metavar="TIER",
-    help="how students' code is contained; auto, the default: the best that is here; none: not at all",
-)
+TIERS = ("auto", "bubblewrap", "landlock", "none")
+CONTAINED = "how students' code is contained; auto, the default: the best that is here; none: not at all"
+ISOLATION = option("--isolation", choices=TIERS, default="auto", metavar="TIER", help=CONTAINED)
 
 
 @dataclass

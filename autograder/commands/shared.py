@@ -2,6 +2,7 @@
 
 import argparse
 import errno
+import functools
 import inspect
 import os
 import sys
@@ -49,12 +50,8 @@ def option(*names: str, **about: Any) -> Option:
     return lambda made: made.add_argument(*names, **about)
 
 
-def path(*names: str, **about: Any) -> Option:
-    return option(*names, type=here, **about)
-
-
-def several(*names: str, **about: Any) -> Option:
-    return option(*names, action="append", default=[], **about)
+path = functools.partial(option, type=here)
+several = functools.partial(option, action="append", default=[])
 
 
 def flag(name: str, words: str) -> Option:
@@ -67,9 +64,8 @@ OF_A_COURSE = (
     path("--course", metavar="FOLDER", help="the course's folder (where nbgrader_config.py lies)"),
     option("--db", metavar="URL", help="the gradebook, if it is not the course's own: postgresql://…"),
 )
-STUDENTS = option(
-    "--student", metavar="NAME", action="append", dest="students", help="only this one; may be given several times"
-)
+ONLY = "only this one; may be given several times"
+STUDENTS = several("--student", metavar="NAME", default=None, dest="students", help=ONLY)
 STALE = flag("--stale", "also pass on marks that were given before the assignment changed")
 
 
@@ -185,14 +181,12 @@ def run(work: Callable[[], int]) -> int:
     try:
         return work()
     except (Misuse, NotACourse, MissingEntry, ValueError) as error:
-        _say(error)
-        return 2
+        return failed(_in_words(error), 2)
     except (AlreadyRunning, GradebookFault, PoolLost, Broken, IsolationMissing, BoxFault, OSError) as error:
-        _say(error)
-        return 1
+        return failed(_in_words(error))
 
 
-def _say(error: Exception) -> None:
+def _in_words(error: Exception) -> str:
     words = str(error)
     if isinstance(error, OSError) and error.strerror:
         words = f"{error.strerror}: {error.filename}" if error.filename else error.strerror
@@ -201,7 +195,7 @@ def _say(error: Exception) -> None:
     first = words.split(maxsplit=1)[0] if words.strip() else ""
     if first.rstrip(",:").isalpha():  # not a file's name
         words = words[:1].upper() + words[1:]
-    print(words if words.endswith((".", "?")) else f"{words}.", file=sys.stderr)
+    return words if words.endswith((".", "?")) else f"{words}."
 
 
 def sentence(words: str) -> str:
@@ -214,10 +208,6 @@ def lines(words: str, found: Sequence[object], most: int | None = None) -> None:
         print(words.replace("{}", str(one)))
     if most is not None and len(found) > most:
         print(f"  And {len(found) - most} more.")
-
-
-def unavailable(what: str, error: OSError, also: str = "") -> Misuse:
-    return Misuse(f"{what} cannot be had ({error.strerror}): give another --port{also}")
 
 
 def names(words: str, found: Iterable[str], most: int = 12) -> None:

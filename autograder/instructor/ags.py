@@ -117,12 +117,8 @@ class Platform:
         now, name = int(time.time()), settings.client_id
         claims = {"iss": name, "sub": name, "aud": settings.audience or settings.token_url, "iat": now}
         proof = _signed({**claims, "exp": now + 300, "jti": secrets.token_urlsafe(16)}, settings.key)
-        form = {
-            "grant_type": "client_credentials",
-            "client_assertion_type": "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
-            "client_assertion": proof,
-            "scope": " ".join(SCOPES),
-        }
+        form = {"grant_type": "client_credentials", "scope": " ".join(SCOPES), "client_assertion": proof}
+        form |= {"client_assertion_type": "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"}
         asked = urllib.parse.urlencode(form).encode()
         facts, _ = self._ask(settings.token_url, "application/x-www-form-urlencoded", asked)
         self.token = str(facts.get("access_token", ""))
@@ -149,14 +145,9 @@ class Platform:
         return str(facts["id"])
 
     def publish(self, line_item: str, user: str, mark: float, of: float) -> None:
-        asked = {
-            "userId": user,
-            "scoreGiven": mark,
-            "scoreMaximum": of,
-            "activityProgress": "Completed",
-            "gradingProgress": "FullyGraded",
-            "timestamp": datetime.now(UTC).isoformat(timespec="milliseconds"),
-        }
+        when = datetime.now(UTC).isoformat(timespec="milliseconds")
+        asked = {"userId": user, "scoreGiven": mark, "scoreMaximum": of, "timestamp": when}
+        asked |= {"activityProgress": "Completed", "gradingProgress": "FullyGraded"}
         parts = urllib.parse.urlsplit(line_item)
         url = parts._replace(path=f"{parts.path}/scores").geturl()  # what is asked of it stays behind
         self._ask(url, "application/vnd.ims.lis.v1.score+json", json.dumps(asked).encode())

@@ -60,15 +60,7 @@ def write_overview(course: Course, assignment: str) -> Path:
         stale=stale_in(rows, assignment),
         marks=_marks(rows),
         hard=[
-            [
-                text(called[name]),
-                part("bar", mean),
-                number(of),
-                full,
-                none,
-                marked,
-                "" if r is None else f"{r:.2f}",
-            ]
+            [text(called[name]), part("bar", mean), number(of), full, none, marked, "" if r is None else f"{r:.2f}"]
             for name, of, marked, mean, full, none, r in difficulties(asked, rows)
         ],
         failed=[

@@ -156,25 +156,16 @@ def row_of(
             waiting.append(question.name)
     penalty = sum({notebook: float(grade.penalty or 0.0) for (notebook, _), grade in grades.items()}.values())
     state = _state(marks, record, handed_in, bool(waiting))
-    none = state not in ("graded", "waiting")
     said = "" if record is None else record.words
     if record is not None and record.state == "graded":
         said = "; ".join(records.remarks(record.findings, record.incidents))
     about: Any = {name: str(getattr(person, name, None) or "") for name in ("first_name", "last_name", "email")}
-    return Row(
-        student=student,
-        **about,
-        state=state,
-        score=None if none else max(0.0, sum(mark or 0.0 for mark in marks.values()) - penalty),
-        of=sum(question.of for question in asked),
-        penalty=0.0 if none else penalty,
-        extra=0.0 if none else extra,
-        late=late,
-        questions=dict.fromkeys(marks) if none else marks,
-        waiting=() if none else tuple(waiting),
-        remarks=said,
-        words=said if none else _words(asked, marks, waiting, penalty, said),
-    )
+    about |= {"student": student, "state": state, "of": sum(question.of for question in asked), "late": late}
+    if state not in ("graded", "waiting"):
+        return Row(**about, score=None, questions=dict.fromkeys(marks), remarks=said, words=said)
+    score = max(0.0, sum(mark or 0.0 for mark in marks.values()) - penalty)
+    about |= {"score": score, "penalty": penalty, "extra": extra, "questions": marks, "waiting": tuple(waiting)}
+    return Row(**about, remarks=said, words=_words(asked, marks, waiting, penalty, said))
 
 
 def _words(

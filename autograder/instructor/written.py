@@ -175,6 +175,7 @@ class Class:
 
     def __init__(self, course: Course, assignment: str, guard: Guard) -> None:
         self.course, self.assignment, self.guard = course, assignment, guard
+        self.where = course.root, assignment  # of everything that is kept of it
         self.questions = questions(course, assignment)
         self._read: dict[Path, tuple[tuple[int, int], Any]] = {}
 
@@ -182,7 +183,7 @@ class Class:
         """All answers to a question, of the submissions that were graded."""
         answers = answers_to(gradebook, self.assignment, question.notebook, question.cell)
         graded = (answer for answer in answers if self.graded(answer.student, question.notebook))
-        known = groups.names(self.course.root, self.assignment)
+        known = groups.names(*self.where)
         found = [self._given(question, answer, known.get(answer.student, answer.grade)) for answer in graded]
         made = []
         for _, same in groupby(sorted(found, key=lambda one: (one.key, one.answer)), key=lambda one: one.key):
@@ -202,7 +203,7 @@ class Class:
 
     def read_of(self, given: Given) -> Read:
         """What was read of a student when marks were given by hand."""
-        return Read(self.course.root, self.assignment, given.answer.student)
+        return Read(*self.where, given.answer.student)
 
     def graded(self, student: str, notebook: str) -> bool:
         """Whether there is a graded notebook of the newest submission."""
@@ -216,10 +217,10 @@ class Class:
 
     def _state(self, student: str) -> str:
         def read() -> str:
-            record = records.load(self.course.root, self.assignment, student)
+            record = records.load(*self.where, student)
             return "" if record is None else record.state
 
-        path = records.record_file(self.course.root, self.assignment, student)
+        path = records.record_file(*self.where, student)
         return str(self._kept(path, read, ""))  # no record: graded by nbgrader's own command
 
     def _kept(self, path: Path, read: Callable[[], Any], otherwise: Any) -> Any:

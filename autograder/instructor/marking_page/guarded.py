@@ -5,7 +5,7 @@ import math
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from tornado.web import HTTPError, RequestHandler
 
@@ -27,8 +27,7 @@ POLICY = (
 PATIENCE = 10.0  # seconds to wait for a gradebook that somebody else has locked
 
 
-@dataclass(frozen=True)
-class Why:
+class Why(NamedTuple):
     """What the points are for."""
 
     items: tuple[str, ...] = ()
@@ -53,20 +52,17 @@ class MarkingPage:
     _places: dict[tuple[str, str], tuple[Any, dict[str, Place]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.vectors = Vectors(self.answers.course.root, self.answers.assignment)
-
-    def questions(self) -> list[Question]:
-        return self.answers.questions
+        self.vectors = Vectors(*self.answers.where)
+        self.questions = self.answers.questions
 
     def units(self, question: Question) -> list[Unit]:
         """The answers that this marker has to mark, or has marked."""
         self.gradebook.db.rollback()  # what others have written since
         found = patiently(self.gradebook, lambda: self.answers.units(self.gradebook, question), PATIENCE)
-        course, assignment = self.answers.course, self.answers.assignment
         if self.second:
-            found = to_mark_again(course, assignment, question, found, self.by, self.second)
+            found = to_mark_again(self.answers, question, found, self.by, self.second)
         elif self.share:
-            found = of_marker(course, assignment, question, found, self.by)
+            found = of_marker(self.answers, question, found, self.by)
         where, last = self.places(question, found), (2, 0, 0, 0)  # those not compared yet stay in the old order
         return sorted(found, key=lambda unit: where.get(unit.text, last))
 
@@ -91,7 +87,7 @@ class MarkingPage:
             self.said, self.grouped = f"Answers cannot be grouped, so they stay in their order: {error}", False
 
     def items(self, question: Question) -> list[Item]:
-        return items(self.answers.course.root, self.answers.assignment, *question.place, question.scheme)
+        return items(*self.answers.where, *question.place, question.scheme)
 
     def entry(self, question: Question, unit: Unit) -> log.Entry | None:
         """Who gave the mark that is shown, and for what."""
@@ -101,21 +97,21 @@ class MarkingPage:
         return found.of(*place, unit.first.manual)
 
     def log(self) -> log.Log:
-        return log.Log(self.answers.course.root, self.answers.assignment)
+        return log.Log(*self.answers.where)
 
     def mark(self, question: Question, meant: Sequence[Given], points: float | None, words: str, why: Why) -> None:
         """Save points and a comment, and for which items. Raises ChangedMeanwhile, GradebookBusy."""
-        course, assignment, students = self.answers.course, self.answers.assignment, [g.answer.student for g in meant]
+        about, students = self.answers, [one.answer.student for one in meant]
         if why.items:
-            pin(course.root, assignment, *question.place, question.scheme)
+            pin(*about.where, *question.place, question.scheme)
         if not self.second:
             mark_by_hand(self.gradebook, [one.answer for one in meant], points, words, PATIENCE)
-            renew_penalties(self.gradebook, assignment, course.config, students)
+            renew_penalties(self.gradebook, about.assignment, about.course.config, students)
             for one in meant if points is not None else ():
-                self.answers.read_of(one).keep(*question.place, one.text)
-        about: Any = {"notebook": question.notebook, "cell": question.cell, "by": self.by, "second": bool(self.second)}
-        about |= {"points": points, "words": words, "items": why.items, "more": why.more}
-        log.add(course.root, assignment, [log.Entry(student=student, **about) for student in students])
+                about.read_of(one).keep(*question.place, one.text)
+        said: Any = {"notebook": question.notebook, "cell": question.cell, "by": self.by, "second": bool(self.second)}
+        said |= {"points": points, "words": words, "items": why.items, "more": why.more}
+        log.add(*about.where, [log.Entry(student=student, **said) for student in students])
 
 
 def waiting(units: Iterable[Unit]) -> Unit | None:
@@ -149,7 +145,7 @@ class Shared(RequestHandler):
 
     def question(self, number: str) -> Question:
         try:
-            return self.page.questions()[int(number)]
+            return self.page.questions[int(number)]
         except IndexError:
             raise HTTPError(404) from None
 

@@ -1,6 +1,7 @@
 """The page of one answer: it is shown, and its points and comment are saved."""
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 from markupsafe import Markup
@@ -52,7 +53,7 @@ class Marking(Shared):
         number that was left as it was does. Raises ValueError."""
         known, said = self.page.items(question), self.get_body_arguments("item")
         chosen = tuple(item.id for item in known if item.id in said)
-        given, before = _points(typed, question.of), self.page.entry(question, unit)
+        given, before = _typed(typed, question.of), self.page.entry(question, unit)
         had, more = (before.items, before.more) if before is not None else ((), 0.0)
         untouched = given is None or (self.get_body_argument("live", "") != "yes" and given == unit.points)
         if untouched and chosen != had:
@@ -87,7 +88,7 @@ class Marking(Shared):
         entry = self.page.entry(question, unit)
         said, self.page.said = wrong or self.page.said, ""
         comments = Counter(one.answer.words for unit in units for one in unit.given if one.answer.words)
-        before = earlier_comments(about.course.root, about.assignment).get("/".join(question.place), [])
+        before = earlier_comments(*about.where).get("/".join(question.place), [])
         places = self.page.places(question, units)
         group = places.get(unit.text)
         similar = [one for one in units if group and one.text in places and places[one.text].group == group.group]
@@ -124,20 +125,23 @@ class Marking(Shared):
     def _before(self, question: Question, unit: Unit) -> Markup:
         """The answer for which the mark was given, where it has changed since."""
         text = self.page.answers.read_of(unit.given[0]).of(*question.place)
-        try:
-            return self.page.answers.guard.ask(clean.markdown, text) if unit.waiting and text != unit.text else Markup()
-        except NotRead as why:
-            return Markup("<p>It cannot be shown: {}.</p>").format(why)
+        if not unit.waiting or text == unit.text:
+            return Markup()
+        return self._read("It cannot be shown: {}.", clean.markdown, text)
 
     def _shown(self, given: Given) -> Markup:
         if not given.cells:
             return Markup("<p>There is nothing to read here. {}</p>").format(given.why)
+        student = f"{given.answer.student}/" if self.page.names else ""
+        fault = f"This answer cannot be shown: {{}}. It is in autograded/{student}, as it was handed in."
+        return self._read(fault, clean.written, given.cells, "A picture that the code drew")
+
+    def _read(self, fault: str, function: Callable[..., Markup], *given: Any) -> Markup:
+        """What the guard makes of a student's text, or what is wrong with it."""
         try:
-            return self.page.answers.guard.ask(clean.written, given.cells, "A picture that the code drew")
+            return self.page.answers.guard.ask(function, *given)
         except NotRead as why:
-            folder = f"autograded/{given.answer.student}/" if self.page.names else "autograded/"
-            words = Markup("<p>This answer cannot be shown: {}. It is in {}, as it was handed in.</p>")
-            return words.format(why, folder)
+            return Markup("<p>{}</p>").format(fault.replace("{}", str(why)))
 
 
 def _with(units: list[Unit], key: str) -> Unit:
@@ -147,7 +151,7 @@ def _with(units: list[Unit], key: str) -> Unit:
     return found
 
 
-def _points(typed: str, of: float) -> float | None:
+def _typed(typed: str, of: float) -> float | None:
     """Raises ValueError for anything except a number from 0 to `of`."""
     given = as_number(typed)
     if typed.strip() and not 0 <= given <= of:

@@ -1,7 +1,6 @@
 """Answers that are nearly the same are found whatever the names in them; what everybody has is not."""
 
 import random
-import time
 
 import pytest
 
@@ -20,9 +19,8 @@ def answer(seed: int, length: int = 12) -> str:
     lines = [STUB.split("\n")[0]]
     for number in range(length):
         parts = [f"x{chance.randrange(9)} {chance.choice(OPERATIONS)} {chance.randrange(999)}" for _ in range(3)]
-        lines.append(
-            f"    x{number} = ({f' {chance.choice(OPERATIONS)} '.join(parts)}) {chance.choice(OPERATIONS)} values"
-        )
+        whole = f" {chance.choice(OPERATIONS)} ".join(parts)
+        lines.append(f"    x{number} = ({whole}) {chance.choice(OPERATIONS)} values")
     return "\n".join([*lines, "    return x1"])
 
 
@@ -159,20 +157,10 @@ def test_whole_submissions_that_are_the_same_are_named_however_short_and_however
 
 @pytest.mark.slow
 @pytest.mark.everything
-def test_the_essays_of_a_class_of_2000_take_seconds():
+@pytest.mark.timeout(120)  # were every student compared with every other, these would take hours
+def test_a_large_class_is_compared_too():
     words = sorted(set(OTHER.split()) | set(ESSAY.split()))
     sources = {f"s{n}": {"nb/why": " ".join(random.Random(n).choices(words, k=150))} for n in range(2000)}
-    start = time.perf_counter()
     assert repeated(sources | essays(copy=sources["s7"]["nb/why"] + " so."), {}, {})[1]
-    assert time.perf_counter() - start < 60
-
-
-@pytest.mark.slow
-@pytest.mark.everything
-def test_a_class_of_5000_takes_seconds():
-    sources = {f"s{n}": answer(n, 5) for n in range(4990)} | {f"copy{n}": answer(n, 5) for n in range(10)}
-    start = time.perf_counter()
-    found = alike(group(sources), {"nb/attend": STUB}, {})
-    taken = time.perf_counter() - start
-    assert len(found) == 10
-    assert taken < 60, taken
+    codes = {f"s{n}": answer(n, 5) for n in range(4990)} | {f"copy{n}": answer(n, 5) for n in range(10)}
+    assert len(alike(group(codes), {"nb/attend": STUB}, {})) == 10

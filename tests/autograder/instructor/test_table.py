@@ -1,4 +1,3 @@
-import csv
 import json
 
 import nbformat
@@ -7,13 +6,13 @@ import pytest
 from autograder.instructor.rows import Asked, Row
 from autograder.instructor.table import write_report
 from autograder.instructor.written import titles
+from tests.autograder.courses import table
 from tests.autograder.small_course import CELLS, SCHEME, small_course
 
 ASKED = [Asked("ps1", "check_heads", 4, "check_heads"), Asked("ps1", "a", 1, "a"), Asked("ps1", "b", 2, "b")]
 CALLED = {"check_heads": "4. Several heads", "a": "Problem 1", "b": "Problem 1"}
-ADA = Row(
-    student="ada", state="waiting", score=4, of=7, questions={"check_heads": 4, "a": 0, "b": None}, waiting=("a", "b")
-)
+MARKS = {"check_heads": 4, "a": 0, "b": None}
+ADA = Row(student="ada", state="waiting", score=4, of=7, questions=MARKS, waiting=("a", "b"))
 
 
 @pytest.fixture
@@ -23,8 +22,7 @@ def course(monkeypatch):
 
 
 def test_questions_are_called_as_in_the_notebook_and_each_can_be_told_from_the_others(course, tmp_path):
-    with write_report(course, "ps1", path=tmp_path / "x.csv").open(encoding="utf-8-sig", newline="") as file:
-        (row,) = csv.DictReader(file)
+    (row,) = table(write_report(course, "ps1", path=tmp_path / "x.csv"))
     marks = {name: row[name] for name in ("4. Several heads", "Problem 1 (a)", "Problem 1 (b)")}
     assert list(marks.values()) == ["4", "0", ""], "no mark is not zero"
     assert row["waiting for a person"] == "Problem 1 (a), Problem 1 (b)"

@@ -49,6 +49,13 @@ def running(course: Course, assignment: str, **about: object) -> Iterator[str]:
         thread.join(30)
 
 
+@contextmanager
+def visiting(course: Course, **about: object) -> Iterator["Visitor"]:
+    """Somebody who has opened the page."""
+    with running(course, "plain", **about) as address:
+        yield Visitor(address).enter()
+
+
 class Visitor:
     """Follows redirects, keeps the cookie, and fills in the form as a browser does."""
 
@@ -59,7 +66,26 @@ class Visitor:
         self.at, self.status, self.page = "", 0, ""
         self.headers: dict[str, str] = {}
 
-    def ask(self, method: str, path: str, fields: dict[str, str] | None = None, **headers: str) -> int:
+    def go(self, way: str) -> bool:
+        """To the next or previous answer, if there is one."""
+        found = re.search(rf'id="{way}" href="([^"]+)"', self.page)
+        return found is not None and bool(self.ask("GET", found[1]))
+
+    def walk(self) -> Iterator[str]:
+        """Every answer to the first question, from the first page to the last."""
+        self.ask("GET", "/0/")
+        while self.go("previous"):
+            pass
+        more = True
+        while more:
+            yield re.search(r"<article.*?</article>", self.page, re.S)[0]
+            more = self.go("next")
+
+    def post(self, path: str, **fields: object) -> int:
+        """As a form of the page's own."""
+        return self.ask("POST", path, {"token": self.token, **fields}, Origin=f"http://{self.host}")
+
+    def ask(self, method: str, path: str, fields: dict[str, object] | None = None, **headers: str) -> int:
         connection = http.client.HTTPConnection(self.host, timeout=30)
         body = urllib.parse.urlencode(fields, doseq=True) if fields is not None else None
         given = {"Cookie": self.cookie, "Content-Type": "application/x-www-form-urlencoded", **headers}
@@ -84,5 +110,4 @@ class Visitor:
         given |= {"points": re.search(r'name="points"[^>]* value="([^"]*)"', self.page)[1]}
         if re.search(r'name="alike" value="yes" checked', self.page):
             given["alike"] = "yes"
-        given = {**given, "words": "", **fields}
-        return self.ask("POST", self.at, given, Origin=f"http://{self.host}")
+        return self.post(self.at, **{**given, "words": "", **fields})
