@@ -5,10 +5,8 @@ import sys
 from pathlib import Path
 
 from autograder.commands import shared
-from autograder.commands.shared import Course, Given, command, flag, option
+from autograder.commands.shared import Course, Environment, Given, command, count, flag, option
 from autograder.launcher import lab
-from autograder.launcher.environment import Environment
-from autograder.launcher.say import count
 
 QUESTIONS = "attention.attend, as its check names it; the written\nquestion is attention.written"
 FILES = flag("--json", "the files that were written, for a program")

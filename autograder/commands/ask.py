@@ -11,9 +11,8 @@ from datetime import datetime
 from typing import Any
 
 from autograder.commands import shared
-from autograder.commands.shared import Given, command, flag, option
+from autograder.commands.shared import Environment, Given, command, flag, option
 from autograder.files import WORK, write_json, write_whole
-from autograder.launcher.environment import Environment
 
 KNOWN = f"{WORK}/.desk.json"  # what was given last: the address, and the token
 HANDED_IN = f"{WORK}/handed-in"  # the notebooks as they were sent, with their receipts

@@ -1,8 +1,7 @@
 """`backup`, `restore` and `new-semester`: everything about a semester, in one file."""
 
 from autograder.commands import shared
-from autograder.commands.shared import Course, Given, command, flag, option
-from autograder.launcher.say import count
+from autograder.commands.shared import Course, Given, command, count, flag, option
 
 
 @command(

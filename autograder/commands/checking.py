@@ -20,9 +20,7 @@ from typing import Any
 
 from autograder import temporary
 from autograder.commands import shared
-from autograder.commands.shared import Given, command, flag, option
-from autograder.launcher.environment import Environment
-from autograder.launcher.say import count
+from autograder.commands.shared import Environment, Given, command, count, flag, option
 from autograder.seal import SEAL
 
 STATES = {True: "holds", False: "NOT YET"}

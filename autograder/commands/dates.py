@@ -5,8 +5,7 @@ import re
 from datetime import datetime, time, timedelta
 
 from autograder.commands import shared
-from autograder.commands.shared import Course, Given, command, flag, option
-from autograder.launcher.say import count
+from autograder.commands.shared import Course, Given, command, count, flag, option
 
 UNITS = {"w": "weeks", "d": "days", "h": "hours", "m": "minutes"}
 

@@ -2,10 +2,8 @@
 
 from contextlib import suppress
 
-from autograder.commands import shared
 from autograder.commands.running import ISOLATION
-from autograder.commands.shared import Course, Given, command, flag, option
-from autograder.launcher.say import count
+from autograder.commands.shared import Course, Given, Misuse, command, count, flag, option, refuse
 
 
 @command(
@@ -32,7 +30,7 @@ def desk(course: Course, given: Given) -> int:
     from autograder.extras.desk.ledger import Ledger
     from autograder.sandbox.tiers import choose
 
-    shared.refuse(given.per_day < 1, f"--per-day must be 1 or more, got {given.per_day}")
+    refuse(given.per_day < 1, f"--per-day must be 1 or more, got {given.per_day}")
     for name in given.assignments:
         course.masters(name)
     students = service.roster(course, given.assignments)
@@ -60,5 +58,5 @@ def desk(course: Course, given: Given) -> int:
             asyncio.run(service.serve(made, given.host, given.port, ready))
         except OSError as error:
             where = f"{given.host}:{given.port}"
-            raise shared.Misuse(f"{where} cannot be had ({error.strerror}): give another --port, or --host") from None
+            raise Misuse(f"{where} cannot be had ({error.strerror}): give another --port, or --host") from None
     return 0

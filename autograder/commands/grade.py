@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 from autograder.commands import shared
 from autograder.commands.running import ISOLATION, JOBS, SCHEDULER, Pace, Told
-from autograder.commands.shared import Course, Given, command, flag
+from autograder.commands.shared import Course, Given, command, count, flag
 from autograder.commands.together import share_out
-from autograder.launcher.say import count
 
 if TYPE_CHECKING:
     from autograder.grading.run import Line

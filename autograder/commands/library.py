@@ -1,9 +1,8 @@
 """`mine`: a student's library."""
 
 from autograder.commands import shared
-from autograder.commands.shared import Given, command
+from autograder.commands.shared import Environment, Given, command
 from autograder.files import WORK
-from autograder.launcher.environment import Environment
 
 
 @command(

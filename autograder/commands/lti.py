@@ -3,8 +3,7 @@
 import sys
 
 from autograder.commands import shared
-from autograder.commands.shared import Course, Given, command, flag, option
-from autograder.launcher.say import count
+from autograder.commands.shared import Course, Given, command, count, flag, option
 
 MOST = 40  # names in a line
 

@@ -8,8 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from autograder.commands import shared
-from autograder.commands.shared import Course, Given, command, flag, option
-from autograder.launcher.say import count
+from autograder.commands.shared import Course, Given, command, count, flag, option
 
 SECONDS = 120.0  # for comparing answers before the page opens; the next start goes on
 

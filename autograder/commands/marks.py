@@ -4,8 +4,7 @@ import argparse
 from collections import Counter
 
 from autograder.commands import shared
-from autograder.commands.shared import Course, Given, command, flag, option, several
-from autograder.launcher.say import count
+from autograder.commands.shared import Course, Given, command, count, flag, option, several
 
 MOST = 40  # names in a line
 WEIGHT = "with --all: counts W times, and is never dropped (default: 1; 0 leaves it out)"

@@ -4,9 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from autograder.commands import shared
-from autograder.commands.shared import Course, Given, command, flag, option
-from autograder.launcher.environment import Environment
-from autograder.launcher.say import count
+from autograder.commands.shared import Course, Environment, Given, command, count, flag, option
 
 if TYPE_CHECKING:
     from autograder.extras.imported.rivals import Table

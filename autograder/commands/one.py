@@ -3,8 +3,7 @@ there."""
 
 from autograder.commands import shared
 from autograder.commands.running import ISOLATION
-from autograder.commands.shared import Course, Given, command, option
-from autograder.launcher.environment import Environment
+from autograder.commands.shared import Course, Environment, Given, command, option
 
 
 @command(

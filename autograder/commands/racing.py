@@ -4,8 +4,7 @@ from pathlib import Path
 
 from autograder.commands import shared
 from autograder.commands.running import ISOLATION, JOBS
-from autograder.commands.shared import Course, Given, command, flag, option
-from autograder.launcher.say import count
+from autograder.commands.shared import Course, Given, command, count, flag, option
 
 POSITIVE = shared.number(float, lambda number: 0 < number < float("inf"), "more than 0")
 FACTOR = "seconds of this machine for one of the thresholds' machine (default: 1)"

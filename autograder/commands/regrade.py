@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from autograder.commands import shared
 from autograder.commands.running import ISOLATION, JOBS, SCHEDULER, Told
-from autograder.commands.shared import Course, Given, command, flag, option
-from autograder.launcher.say import count
+from autograder.commands.shared import Course, Given, command, count, flag, option
 
 if TYPE_CHECKING:
     from autograder.grading.drafts import Draft

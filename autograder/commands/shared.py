@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from autograder.launcher.environment import Environment
+from autograder.launcher.environment import Environment as Environment
 from autograder.launcher.lab import FROM
+from autograder.launcher.say import count as count
 
 if TYPE_CHECKING:
     from autograder.grading.course import Course as Course

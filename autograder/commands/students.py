@@ -5,10 +5,9 @@ import sys
 from collections import Counter
 
 from autograder.commands import shared
-from autograder.commands.shared import Course, Given, command, flag, option, several
+from autograder.commands.shared import Course, Given, command, count, flag, option, several
 from autograder.commands.together import share_out
 from autograder.files import open_to_others
-from autograder.launcher.say import count
 
 DRY = flag("--dry-run", "say what would be done, and change nothing")
 MATCH = "who is who: Moodle's grading worksheet (it has the times, too), or lines NAME,STUDENT[,TIME]"

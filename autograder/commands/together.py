@@ -4,8 +4,7 @@ import argparse
 import math
 
 from autograder.commands import shared
-from autograder.commands.shared import Course, Given, command, flag, option, several
-from autograder.launcher.say import count
+from autograder.commands.shared import Course, Given, command, count, flag, option, several
 
 
 def _share(text: str) -> tuple[str, float]:

@@ -268,9 +268,7 @@ def own_text(source: str, given: str) -> str:
 # --- what the students wrote ------------------------------------------------------------------------------
 
 
-def answers_of_class(
-    course: Course, assignment: str, guard: Guard, kind: str = "code"
-) -> Iterator[tuple[str, Answers]]:
+def answers_of_class(course: Course, assignment: str, guard: Guard, kind: str) -> Iterator[tuple[str, Answers]]:
     """(student, answers) for everybody whose graded submission can be read. kind: "code" or "markdown"."""
     names = [master.name for master in course.masters(assignment)]
     for student in course.students(assignment):
@@ -283,15 +281,14 @@ def answers_of_class(
             yield student, found
 
 
-def answers_in(path: Path, notebook: str, kind: str = "code") -> Answers:
+def answers_in(path: Path, notebook: str, kind: str) -> Answers:
     try:
-        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-        return _answers(cells, notebook, kind)
+        return _answers(json.loads(path.read_text(encoding="utf-8"))["cells"], notebook, kind)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return {}
 
 
-def _answers(cells: Iterable[Mapping[str, Any]], notebook: str, kind: str = "code") -> Answers:
+def _answers(cells: Iterable[Mapping[str, Any]], notebook: str, kind: str) -> Answers:
     found = {}
     for cell in cells:
         about = cell.get("metadata", {}).get("nbgrader", {})
