@@ -92,15 +92,12 @@ def decoded(text: str) -> bytes:
 
 @pytest.fixture
 def lms(tmp_path):
-    server = ThreadingHTTPServer(("127.0.0.1", 0), FakeLMS)
-    server.url = f"http://127.0.0.1:{server.server_port}"
-    server.folder, server.items, server.scores, server.refuses, server.claims = tmp_path, [], [], set(), {}
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with ThreadingHTTPServer(("127.0.0.1", 0), FakeLMS) as server:
+        server.url = f"http://127.0.0.1:{server.server_port}"
+        server.folder, server.items, server.scores, server.refuses, server.claims = tmp_path, [], [], set(), {}
+        threading.Thread(target=server.serve_forever).start()
+        yield server
+        server.shutdown()
 
 
 @pytest.fixture(scope="module")

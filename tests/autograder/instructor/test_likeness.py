@@ -151,7 +151,7 @@ def test_whole_submissions_that_are_the_same_are_named_however_short_and_however
     assert [same.students for same in whole(sources, {"nb/f": stub}, files)] == [("ada", "bob")]
     long = {name: {"nb/f": answer(1), "nb/why": ESSAY} for name in names}
     assert [*whole(long, {}, {})] == [("the same text", tuple(names))]
-    assert [*whole(long, {}, dict.fromkeys(names, {"one"}))] == [("the same file", tuple(names))]
+    assert [*whole(long, {}, {name: frozenset({"one"}) for name in names})] == [("the same file", tuple(names))]
     unread = {name: frozenset({"damaged"}) for name in ("jo", "kim")}
     assert [same.students for same in whole({}, {}, unread)] == [("jo", "kim")]
 

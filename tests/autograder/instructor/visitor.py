@@ -2,11 +2,13 @@
 
 import asyncio
 import http.client
+import queue
 import re
 import threading
 import urllib.parse
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import closing, contextmanager, suppress
+from typing import Any
 
 from autograder.grading.course import Course
 from autograder.guard import Guard
@@ -15,38 +17,35 @@ from autograder.instructor.written import Class
 
 
 @contextmanager
-def running(course: Course, assignment: str, **about: object) -> Iterator[str]:
-    """The address, with the token."""
-    addresses: list[str] = []
-    begun, loop = threading.Event(), asyncio.new_event_loop()
-
-    def ready(address: str) -> None:
-        addresses.append(address)
-        begun.set()
-
-    async def work() -> None:
-        with Guard() as guard, course.gradebook() as gradebook:
-            await serve(MarkingPage(Class(course, assignment, guard), gradebook, **about), 0, ready)  # type: ignore[arg-type]
-
-    task = loop.create_task(work())
+def served(serve: Callable[[Callable[[str], None]], Coroutine[Any, Any, None]]) -> Iterator[str]:
+    """The address of a server that runs in a thread of this process, as it tells the function that it is given."""
+    told: queue.SimpleQueue[str] = queue.SimpleQueue()
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(serve(told.put))
 
     def run() -> None:
-        try:
+        with suppress(asyncio.CancelledError), closing(loop):
             loop.run_until_complete(task)
-        except asyncio.CancelledError:
-            pass
-        finally:
-            begun.set()
-            loop.close()
 
     thread = threading.Thread(target=run)
     thread.start()
-    assert begun.wait(30)
     try:
-        yield addresses[0]
+        yield told.get(timeout=30)
     finally:
         loop.call_soon_threadsafe(task.cancel)
         thread.join(30)
+
+
+@contextmanager
+def running(course: Course, assignment: str, **about: Any) -> Iterator[str]:
+    """The marking page's address, with the token."""
+
+    async def work(ready: Callable[[str], None]) -> None:
+        with Guard() as guard, course.gradebook() as gradebook:
+            await serve(MarkingPage(Class(course, assignment, guard), gradebook, **about), 0, ready)
+
+    with served(work) as address:
+        yield address
 
 
 @contextmanager
