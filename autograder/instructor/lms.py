@@ -21,7 +21,7 @@ from autograder.instructor.rows import Asked, Row
 from autograder.instructor.table import Table, as_csv, plain
 from autograder.intake.naming import Names
 from autograder.intake.roster import WAYS, WORKSHEET, columns_of, line_of, people_of
-from autograder.intake.spreadsheet import WORDS, Form, Sheet, read_as_written, read_sheet
+from autograder.intake.spreadsheet import WORDS, Sheet, read_as_written, read_sheet
 from autograder.intake.spreadsheet import plain as heading
 from autograder.preflight.finding import shown
 
@@ -121,7 +121,9 @@ def fill(
     made = Filled(path, sheet.headings[place])
     owners, made.left = _owners(course, sheet)
     _check_maximum(exported.name, sheet, place, of, out_of)
-    comma = _writes_commas(form, lines.values())
+    cells = [cell for row in lines.values() for cell in row]  # do the file's own numbers have a comma?
+    commas, dots = (any(re.fullmatch(rf"\d+{mark}\d+", cell) for cell in cells) for mark in (",", r"\."))
+    comma = form.separator != "," and commas and not dots
     marks = {row.student: mark * _scale(of, out_of) for row in rows if (mark := final(row)) is not None}
     for number, student in owners.items():
         if student not in marks:
@@ -215,11 +217,3 @@ def _number(text: str) -> float | None:
         return None
     whole, _, part = text.strip().replace(",", ".").rpartition(".")
     return float(f"{whole.replace('.', '')}.{part}" if whole else part or text)
-
-
-def _writes_commas(form: Form, lines: Any) -> bool:
-    """Whether the file's own numbers have a comma."""
-    if form.separator == ",":
-        return False
-    cells = [cell for line in lines for cell in line]
-    return any(re.fullmatch(r"\d+,\d+", c) for c in cells) and not any(re.fullmatch(r"\d+\.\d+", c) for c in cells)

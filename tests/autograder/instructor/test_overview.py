@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 
+import nbformat
 import pytest
 
 from autograder.feedback import write_feedback
@@ -12,12 +13,13 @@ from autograder.instructor import report_rows, write_overview, write_report
 from autograder.instructor.lessons import difficulties, to_look_at, uncontained
 from autograder.instructor.likeness import anonymous
 from autograder.instructor.overview import counts
-from autograder.instructor.rows import automatic_alone, questions_asked
+from autograder.instructor.rows import Asked, Row, automatic_alone, questions_asked
+from autograder.instructor.written import titles
 from autograder.pages import duration, part
 from solutions.attention.checks import EXERCISES
 from tests.autograder.courses import marked, table
 from tests.autograder.pages import Page, dangers, unfit
-from tests.autograder.small_course import SEED, small_course
+from tests.autograder.small_course import CELLS, SCHEME, SEED, small_course
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -199,6 +201,14 @@ def test_a_call_that_took_too_long_is_no_attempt_at_anything(course):
     assert [look.kind for look in to_look_at([slow])] == ["stopped"]
 
 
+def test_what_is_said_of_a_cell_is_not_said_again_as_an_incident(course):
+    stopped = {"cell": "check_attend", "stopped": "it took 9 seconds", "verdict": {"closed": ["sum"]}}
+    incidents = ["check_attend: it took 9 seconds", "sum was called, which is closed"]
+    record = replace(records.load(course.root, "attention", "ada"), incidents=incidents, findings=[], marks=[stopped])
+    found = [(look.kind, look.words) for look in to_look_at([record])]
+    assert found == [("stopped", "check_attend: it took 9 seconds"), ("closed", "check_attend: sum")]
+
+
 def test_tenths_and_their_words():
     assert counts([0.0, 0.099, 0.1, 0.3, 0.95, 1.0, 1.2]) == [2, 1, 0, 1, 0, 0, 0, 0, 0, 3]
     drawn = part("histogram", counts([0.3, 0.7, 0.7]), "70%", 3)
@@ -212,3 +222,45 @@ def test_an_example_carries_no_name():
     assert anonymous(code) == "def f(x):\n    return x"
     assert anonymous("def f(:") == ""
     assert anonymous("def f():\n    '''Bob'''") == "def f():\n    pass"
+
+
+# --- what questions are called --------------------------------------------------------------------------------
+
+ASKED = [Asked("ps1", "check_heads", 4, "check_heads"), Asked("ps1", "a", 1, "a"), Asked("ps1", "b", 2, "b")]
+CALLED = {"check_heads": "4. Several heads", "a": "Problem 1", "b": "Problem 1"}
+MARKS = {"check_heads": 4, "a": 0, "b": None}
+ADA = Row(student="ada", state="waiting", score=4, of=7, questions=MARKS, waiting=("a", "b"))
+
+
+@pytest.fixture
+def problems(monkeypatch):
+    monkeypatch.setattr("autograder.instructor.table.rows_asked_for", lambda *given: (ASKED, [ADA]))
+    monkeypatch.setattr("autograder.instructor.table.titles", lambda *given: CALLED)
+
+
+def test_questions_are_called_as_in_the_notebook_and_each_can_be_told_from_the_others(problems, tmp_path):
+    (row,) = table(write_report(None, "ps1", path=tmp_path / "x.csv"))
+    marks = {name: row[name] for name in ("4. Several heads", "Problem 1 (a)", "Problem 1 (b)")}
+    assert list(marks.values()) == ["4", "0", ""], "no mark is not zero"
+    assert row["waiting for a person"] == "Problem 1 (a), Problem 1 (b)"
+
+
+def test_a_program_gets_the_names_and_the_titles(problems, tmp_path):
+    told = json.loads(write_report(None, "ps1", "json", tmp_path / "x.json").read_text(encoding="utf-8"))
+    assert [(q["name"], q["title"]) for q in told["questions"]] == list(CALLED.items())
+    assert told["students"][0]["questions"]["check_heads"] == 4
+
+
+def test_the_lines_around_a_mark_scheme_are_not_what_a_question_is_called(tmp_path):
+    course = small_course(tmp_path)
+    master = nbformat.v4.new_notebook()
+    for name, kind, source, grade, solution, locked, points in CELLS:
+        about = {"grade_id": name, "grade": grade, "solution": solution, "locked": locked, "points": points}
+        cell = (nbformat.v4.new_code_cell if kind == "code" else nbformat.v4.new_markdown_cell)(source)
+        cell.metadata.nbgrader = {"schema_version": 3, "task": False, "cell_type": kind, **about}
+        master.cells.append(cell)
+    assert SCHEME in (cell.source for cell in master.cells)
+    path = tmp_path / course.directory.source_directory / "attention" / "attention.ipynb"
+    path.parent.mkdir(parents=True)
+    nbformat.write(master, path)
+    assert titles(course, "attention")["written"] == "2. In words"
