@@ -2,6 +2,7 @@
 
 import os
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 from autograder.commands import shared
@@ -23,8 +24,6 @@ FILES = flag("--json", "the files that were written, for a program")
     writes=False,
 )
 def preflight(course: Course, assignment: str, given: Given) -> int:
-    from dataclasses import asdict
-
     from autograder.preflight import check_folder, report
 
     found = check_folder(course, assignment, given.students)

@@ -1,5 +1,7 @@
 """`backup`, `restore` and `new-semester`: everything about a semester, in one file."""
 
+from datetime import date, datetime
+
 from autograder.commands import shared
 from autograder.commands.shared import Course, Given, command, count, flag, option
 
@@ -14,8 +16,6 @@ from autograder.commands.shared import Course, Given, command, count, flag, opti
     option("file", metavar="FILE", nargs="?", type=shared.out_file, help="where to"),
 )
 def backup(course: Course, given: Given) -> int:
-    from datetime import datetime
-
     from autograder.grading.keeping import save
 
     path = given.file or shared.out_file(f"backup-{datetime.now():%Y-%m-%d-%H%M%S}.zip")
@@ -58,8 +58,6 @@ def restore(course: Course, given: Given) -> int:
     flag("--unfinished", "even if something is not marked or returned"),
 )
 def new_semester(course: Course, given: Given) -> int:
-    from datetime import date
-
     from autograder.commands.private import keep, keep_course, make_folders
     from autograder.instructor.new_semester import ROOM, begin, begun, go_on, open_ends
     from autograder.nbgrader_config import EXCHANGE

@@ -1,5 +1,6 @@
 """`desk ASSIGNMENT…`: hidden checks for students, a few a day."""
 
+import os
 from contextlib import suppress
 
 from autograder.commands.running import ISOLATION
@@ -24,7 +25,6 @@ from autograder.commands.shared import Course, Given, Misuse, command, count, fl
 )
 def desk(course: Course, given: Given) -> int:
     import asyncio
-    import os
 
     from autograder.extras.desk import window as service
     from autograder.extras.desk.ledger import Ledger

@@ -1,7 +1,10 @@
 """`report`: the marks as a table, for a person, a program or a learning management system; and the overview."""
 
 import argparse
+import json
+import statistics
 from collections import Counter
+from dataclasses import asdict
 
 from autograder.commands import shared
 from autograder.commands.shared import Course, Given, command, count, flag, option, several
@@ -87,10 +90,6 @@ def report(course: Course, given: Given) -> int:
 
 
 def _whole(course: Course, given: Given) -> int:
-    import json
-    import statistics
-    from dataclasses import asdict
-
     from autograder.files import write_whole
     from autograder.instructor.table import as_csv
     from autograder.instructor.totals import as_table, fallen, totals, twice

@@ -1,5 +1,6 @@
 """`import FOLDER`: imports an assignment of nbgrader or otter. `attacks ASSIGNMENT`: what known attacks earn on it."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,8 +63,6 @@ def attacks(course: Course, assignment: str, given: Given) -> int:
 
 
 def _attack(root: Path, assignment: str, kind: Any, json: bool = False) -> int:
-    from dataclasses import asdict
-
     from autograder.extras.imported.rivals import compare
 
     table = compare(root, assignment, kind)

@@ -1,5 +1,6 @@
 """`race ASSIGNMENT`: train the entries of a class in the sandbox, measure them on held-out plays, and mark them."""
 
+import tempfile
 from pathlib import Path
 
 from autograder.commands import shared
@@ -62,8 +63,6 @@ def race(course: Course, assignment: str, given: Given) -> int:
 
 
 def _ours(given: Given, seconds: float) -> int:
-    import tempfile
-
     import torch
 
     from autograder.race import home

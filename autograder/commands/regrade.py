@@ -35,8 +35,7 @@ MOST = 30  # students of an assignment whose changes are printed; the CSV has al
 )
 def regrade(course: Course, given: Given) -> int:
     from autograder.files import write_whole
-    from autograder.grading.drafts import Drafts, graded_before
-    from autograder.grading.drafts import apply as write
+    from autograder.grading.drafts import Drafts, apply, graded_before
     from autograder.instructor.changed import Change, changes_of, changes_table
     from autograder.instructor.table import as_csv
 
@@ -64,7 +63,7 @@ def regrade(course: Course, given: Given) -> int:
             if not given.json:
                 _say(name, len(drafts), made, new)
             if given.apply:
-                stale += len(whole) - sum(1 for _ in write(course, name, whole))
+                stale += len(whole) - sum(1 for _ in apply(course, name, whole))
     except KeyboardInterrupt:
         told.stopped()
         return shared.STOPPED

@@ -4,9 +4,11 @@ import argparse
 import errno
 import functools
 import inspect
+import json
 import os
 import sys
 import textwrap
+import warnings
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -167,8 +169,6 @@ def course(place: Environment, folder: Path | None, db: str | None, writes: bool
 
 def run(work: Callable[[], int]) -> int:
     """The exit code of `work`. Errors that a user can fix are printed without a traceback."""
-    import warnings
-
     from nbgrader.api import MissingEntry
     from sqlalchemy.exc import SAWarning
 
@@ -225,8 +225,6 @@ def own_process() -> bool:
 
 
 def as_json(value: Any, code: int = 0) -> int:
-    import json
-
     print(json.dumps(value, ensure_ascii=False, indent=1))
     return code
 

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections import Counter
+from dataclasses import asdict
 
 from autograder.commands import shared
 from autograder.commands.shared import Course, Given, command, count, flag, option, several
@@ -84,8 +85,6 @@ def _remove(course: Course, given: Given) -> int:
     flag("--json", "everything that was found, for a program"),
 )
 def collect(course: Course, assignment: str, given: Given) -> int:
-    from dataclasses import asdict
-
     from autograder.intake.collect import collect as take
     from autograder.preflight.finding import shown
 
