@@ -16,11 +16,13 @@ import sys
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from autograder.commands.shared import Course
+if TYPE_CHECKING:
+    from autograder.grading.course import Course
 
 
-def keep_course(course: Course) -> None:
+def keep_course(course: "Course") -> None:
     """The folders of marks, and the gradebook with its journal, if it is a file."""
     from autograder.grading.keeping import JOURNALS, gradebook_of
 
@@ -32,7 +34,7 @@ def keep_course(course: Course) -> None:
     keep(*paths)
 
 
-def make_folders(course: Course) -> None:
+def make_folders(course: "Course") -> None:
     """The folders of submissions and marks, where they are not there yet."""
     directory = course.directory
     steps = (directory.submitted_directory, directory.autograded_directory, directory.feedback_directory)
