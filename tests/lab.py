@@ -111,8 +111,9 @@ def at_rest(page: Any, finder: str, arg: Any = None) -> list[str]:
 
 
 @contextmanager
-def running_lab(work: Path, private: Path) -> Iterator[tuple[str, str]]:
-    """JupyterLab on loopback over the folder `work`; its settings, port and token are its own. (url, token)."""
+def running_lab(work: Path, private: Path, base: str = "") -> Iterator[tuple[str, str]]:
+    """JupyterLab on loopback over the folder `work`, below `base`; its settings, port and token are its own.
+    (url, token)."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -143,11 +144,12 @@ def running_lab(work: Path, private: Path) -> Iterator[tuple[str, str]]:
         *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}"),
         *("--ServerApp.port_retries=0", f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={work}"),
         *("--LabApp.extension_manager=readonly", "--LabApp.news_url=None", "--LabApp.expose_app_in_browser=True"),
+        f"--ServerApp.base_url={base}/",
     ]
     log_path = private / "lab.log"
     with log_path.open("wb") as log:
         process = subprocess.Popen(command, env=environment, cwd=work, stdout=log, stderr=subprocess.STDOUT)
-        url = f"http://127.0.0.1:{port}"
+        url = f"http://127.0.0.1:{port}{base}"
         try:
             deadline = time.monotonic() + 120 * PATIENCE
             while True:

@@ -11,9 +11,8 @@ from datetime import datetime
 from typing import Any
 
 from autograder.commands import shared
-from autograder.commands.shared import Given, option
+from autograder.commands.shared import Environment, Given, command, flag, option
 from autograder.files import WORK, write_json, write_whole
-from autograder.launcher.environment import Environment
 
 KNOWN = f"{WORK}/.desk.json"  # what was given last: the address, and the token
 HANDED_IN = f"{WORK}/handed-in"  # the notebooks as they were sent, with their receipts
@@ -21,63 +20,56 @@ LONG, SOON = 900, 60  # seconds to wait for a check that others are before, and 
 DESK = (
     option("--desk", metavar="ADDRESS", help="the desk's address (default: the last one, or NLM_DESK)"),
     option("--token", help="yours (default: the last one, NLM_DESK_TOKEN, or on a JupyterHub that of your server)"),
-    option("--json", action="store_true", help="the answer for a program"),
+    flag("--json", "the answer for a program"),
 )
 
 
-@shared.command(
+@command(
     "ask",
     "Ask the course's desk whether an answer holds on hidden inputs: a few times a day, as your instructor has set.\n"
     "Save the notebook first. Exit code 0: it holds; 1: not yet, or nobody answered.",
     "ask work/attention/attention.ipynb attention.attend --desk https://desk.example.org --token 1f2e…",
-    options=[
-        shared.path("notebook", metavar="NOTEBOOK"),
-        option("question", metavar="QUESTION", help="such as attention.attend"),
-        *DESK,
-    ],
-    on_a_course=False,
+    shared.path("notebook", metavar="NOTEBOOK"),
+    option("question", metavar="QUESTION", help="such as attention.attend"),
+    *DESK,
 )
 def ask(place: Environment, given: Given) -> int:
     desk, token, missing = _desk(place, given)
     if missing:
-        return _refused(missing)
+        return shared.failed(missing, 2)
     answer = sent(f"{desk}/check", token, given.notebook.name, given.notebook.read_bytes(), given.question)
     _remember(place, given, answer)
+    code = 0 if answer.get("holds") else 1
     if given.json:
-        shared.as_json(answer)
-    elif "error" in answer:
-        print(answer["error"], file=sys.stderr)
-    else:
-        first, *rest = answer["said"]
-        print(first)
-        for each in answer["properties"]:
-            print(f"    {'holds  ' if each['holds'] else 'not yet'}  {each['name']}")
-        print("\n".join(rest))
-    return 0 if answer.get("holds") else 1
+        return shared.as_json(answer, code)
+    if "error" in answer:
+        return shared.failed(answer["error"])
+    first, *rest = answer["said"]
+    found = (f"    {'holds  ' if each['holds'] else 'not yet'}  {each['name']}" for each in answer["properties"])
+    print(first, *found, *rest, sep="\n")
+    return code
 
 
-@shared.command(
+@command(
     "hand-in",
     "Hand in a notebook at the course's desk, as often as you like; the last one counts. You get a receipt: what,\n"
     "when, and its digest. Save the notebook first. Notebook and receipt are kept in work/handed-in/.",
     "hand-in work/attention/attention.ipynb --desk https://desk.example.org --token 1f2e…",
     "hand-in work/gates/gates.ipynb       desk and token as the last time",
     "hand-in                              the receipts so far",
-    options=[shared.path("notebook", metavar="NOTEBOOK", nargs="?", help="without one: the receipts so far"), *DESK],
-    on_a_course=False,
+    shared.path("notebook", metavar="NOTEBOOK", nargs="?", help="without one: the receipts so far"),
+    *DESK,
 )
 def hand_in(place: Environment, given: Given) -> int:
     kept = place.root / HANDED_IN
     desk, token, missing = _desk(place, given)
     if missing:
-        return _refused(missing)
+        return shared.failed(missing, 2)
     if given.notebook is None:
         answer = sent(f"{desk}/receipts", token, seconds=SOON)
         if "error" in answer:
-            lines = [
-                line for path in sorted(kept.glob("*.txt")) for line in path.read_text(encoding="utf-8").splitlines()
-            ]
-            answer |= {"said": [f"Kept in {kept}:", *lines] if lines else [f"There is no receipt in {kept}."]}
+            told = "".join(path.read_text(encoding="utf-8") for path in sorted(kept.glob("*.txt"))).splitlines()
+            answer |= {"said": [f"Kept in {kept}:", *told] if told else [f"There is no receipt in {kept}."]}
     else:
         content = given.notebook.read_bytes()
         copy = kept / f"{given.notebook.stem}-{hashlib.sha256(content).hexdigest()[:8]}.ipynb"
@@ -96,17 +88,17 @@ def hand_in(place: Environment, given: Given) -> int:
             write_whole(copy.with_suffix(".txt"), "\n".join(answer["said"]) + "\n")
             answer["said"].append(f"The receipt is kept in {copy.with_suffix('.txt')}.")
     _remember(place, given, answer)
+    code = int("error" in answer)
     if given.json:
-        shared.as_json(answer)
-    else:
-        if "error" in answer:
-            print(answer["error"], file=sys.stderr)
-        print(*answer["said"], sep="\n", end="\n" if answer["said"] else "")
-    return int("error" in answer)
+        return shared.as_json(answer, code)
+    if "error" in answer:
+        print(answer["error"], file=sys.stderr)
+    shared.lines("{}", answer["said"])
+    return code
 
 
-def _desk(place: Environment, given: Given) -> tuple[str, str, list[str]]:
-    """Its address, the token, and what is missing."""
+def _desk(place: Environment, given: Given) -> tuple[str, str, str]:
+    """Its address, the token, and what is missing, in words."""
     known = _known(place)
     desk = given.desk or os.environ.get("NLM_DESK") or known.get("desk", "")
     token = given.token or os.environ.get("NLM_DESK_TOKEN") or known.get("token", "")
@@ -115,7 +107,7 @@ def _desk(place: Environment, given: Given) -> tuple[str, str, list[str]]:
     missing = [] if there else [f"there is no notebook {given.notebook}"]
     missing += [] if desk.startswith(("http://", "https://")) else ["say where the desk is: --desk https://…"]
     missing += [] if token else ["say your token: --token"]
-    return desk.rstrip("/"), token, missing
+    return desk.rstrip("/"), token, shared.sentence("; ".join(missing)) if missing else ""
 
 
 def _known(place: Environment) -> dict[str, str]:
@@ -123,11 +115,6 @@ def _known(place: Environment) -> dict[str, str]:
         return dict(json.loads((place.root / KNOWN).read_text(encoding="utf-8")))
     except (OSError, ValueError):
         return {}
-
-
-def _refused(missing: list[str]) -> int:
-    print("; ".join(missing).capitalize() + ".", file=sys.stderr)
-    return 2
 
 
 def _remember(place: Environment, given: Given, answer: dict[str, Any]) -> None:

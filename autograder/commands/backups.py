@@ -1,23 +1,21 @@
 """`backup`, `restore` and `new-semester`: everything about a semester, in one file."""
 
+from datetime import date, datetime
+
 from autograder.commands import shared
-from autograder.commands.shared import Given, option
-from autograder.launcher.say import count
+from autograder.commands.shared import Course, Given, command, count, flag, option
 
 
-@shared.command(
+@command(
     "backup",
     "Write the gradebook, submissions, graded notebooks, records, the secret of the hidden inputs and your settings\n"
     "into one zip. Feedback pages are not in it, because feedback makes them again. It overwrites nothing. The zip\n"
     "has everybody's marks, so keep it to yourself.",
     "backup                               backup-….zip in this folder, named by the time",
     "backup /media/stick/week-5.zip",
-    options=[option("file", metavar="FILE", nargs="?", type=shared.out_file, help="where to")],
-    with_assignment=False,
+    option("file", metavar="FILE", nargs="?", type=shared.out_file, help="where to"),
 )
-def backup(course: "shared.Course", given: Given) -> int:
-    from datetime import datetime
-
+def backup(course: Course, given: Given) -> int:
     from autograder.grading.keeping import save
 
     path = given.file or shared.out_file(f"backup-{datetime.now():%Y-%m-%d-%H%M%S}.zip")
@@ -29,16 +27,15 @@ def backup(course: "shared.Course", given: Given) -> int:
     return 0
 
 
-@shared.command(
+@command(
     "restore",
     "Put a backup into a course that has no marks yet: the same checkout after its data were lost or moved away, or a\n"
     "new one. What is there is never overwritten. Nothing is written unless the whole file is sound.",
     "restore week-5.zip",
-    options=[shared.path("file", metavar="FILE", help="what backup has written")],
-    with_assignment=False,
+    shared.path("file", metavar="FILE", help="what backup has written"),
     writes=False,
 )
-def restore(course: "shared.Course", given: Given) -> int:
+def restore(course: Course, given: Given) -> int:
     from autograder.commands.private import keep_course
     from autograder.grading.course import Course
     from autograder.grading.keeping import put_back
@@ -50,22 +47,17 @@ def restore(course: "shared.Course", given: Given) -> int:
     return 0
 
 
-@shared.command(
+@command(
     "new-semester",
     "Begin the next semester in this checkout, with an empty class. All of the old one, feedback pages too, goes into\n"
     "a backup, which is read again and compared; only then is it taken out of the course. Settings, markers, items,\n"
     "frequent comments, and the assignments as they were released stay. Interrupted, the same command goes on.",
     "new-semester                         semester-….zip in this folder, named by the day",
     "new-semester /media/stick/autumn.zip",
-    options=[
-        option("file", metavar="FILE", nargs="?", type=shared.out_file, help="where the backup goes"),
-        option("--unfinished", action="store_true", help="even if something is not marked or returned"),
-    ],
-    with_assignment=False,
+    option("file", metavar="FILE", nargs="?", type=shared.out_file, help="where the backup goes"),
+    flag("--unfinished", "even if something is not marked or returned"),
 )
-def new_semester(course: "shared.Course", given: Given) -> int:
-    from datetime import date
-
+def new_semester(course: Course, given: Given) -> int:
     from autograder.commands.private import keep, keep_course, make_folders
     from autograder.instructor.new_semester import ROOM, begin, begun, go_on, open_ends
     from autograder.nbgrader_config import EXCHANGE
@@ -89,8 +81,7 @@ def new_semester(course: "shared.Course", given: Given) -> int:
     kept += [f"{count(len(made.assignments), 'assignment')} as released"]
     kept += [f"the items of {count(made.schemes, 'question')}"] if made.schemes else []
     kept += [f"{count(made.comments, 'comment')} without names"] if made.comments else []
-    kept += [f"the marker {name}" for name in made.markers]
-    print(f"Kept: {', '.join(kept)}.")
+    print(f"Kept: {', '.join([*kept, *(f'the marker {name}' for name in made.markers)])}.")
     print("Left behind: the class, dates, extensions, groups, LTI's addresses, tokens, the secret of hidden inputs.")
     shared.names("  ! Not in the backup, and not deleted: {}.", made.left, 8)
     if (course.root / EXCHANGE).is_file():

@@ -20,36 +20,29 @@ from typing import Any
 
 from autograder import temporary
 from autograder.commands import shared
-from autograder.commands.shared import Given, option
-from autograder.launcher.environment import Environment
-from autograder.launcher.say import count
+from autograder.commands.shared import Environment, Given, command, count, flag, option
 from autograder.seal import SEAL
 
 STATES = {True: "holds", False: "NOT YET"}
 
 
-@shared.command(
+@command(
     "check",
     "Run a notebook and say of every question whether its visible check holds. Exit code 0: all properties hold and\n"
     "every question is answered; 1: something is missing; 2: there is no such notebook. Nothing is changed.",
     "check work/attention/attention.ipynb",
     "check work/attention/attention.ipynb --json",
-    options=[
-        shared.path("notebook", metavar="NOTEBOOK"),
-        option("--seconds", type=float, default=300, metavar="S", help="stop it after so long (default: 300)"),
-        option("--show", action="store_true", help="let the cells print what they print"),
-        option("--json", action="store_true", help="the result for a program"),
-    ],
-    on_a_course=False,
+    shared.path("notebook", metavar="NOTEBOOK"),
+    option("--seconds", type=float, default=300, metavar="S", help="stop it after so long (default: 300)"),
+    flag("--show", "let the cells print what they print"),
+    flag("--json", "the result for a program"),
 )
 def check(place: Environment, given: Given) -> int:
     if not given.notebook.is_file():
-        print(f"There is no notebook {given.notebook}.", file=sys.stderr)
-        return 2
+        return shared.failed(f"There is no notebook {given.notebook}.", 2)
     found = run(given.notebook.resolve(), given.seconds, given.show)
     if "misuse" in found:
-        print(found["misuse"], file=sys.stderr)
-        return 2
+        return shared.failed(found["misuse"], 2)
     if given.json:
         shared.as_json(found)
     else:
@@ -85,23 +78,16 @@ def run(notebook: Path, seconds: float, show: bool = False) -> dict[str, Any]:
 
 def _tell(found: dict[str, Any]) -> None:
     for question in found["questions"]:
-        print(f"{STATES[question['holds']]:8} {question['name']}")
-        for line in question["words"].split("\n"):
-            print(f"         {line}")
-    for error in found.get("errors", []):
-        print(f"{'note':8} {error}")
+        name = f"{STATES[question['holds']]:8} {question['name']}"
+        print(name, *question["words"].split("\n"), sep="\n         ")
+    shared.lines(f"{'note':8} {{}}", found.get("errors", []))
     if "ended" in found:
         print(f"{'NOT YET':8} {found['ended']}")
-    missing = sum(not question["holds"] for question in found["questions"])
-    if found["holds"]:
-        print(f"All {count(len(found['questions']), 'question')} hold.")
-    else:
-        print(f"{missing} of {count(len(found['questions']), 'question')} not yet.")
+    missing, of = sum(not q["holds"] for q in found["questions"]), count(len(found["questions"]), "question")
+    print(f"All {of} hold." if found["holds"] else f"{missing} of {of} not yet.")
 
 
 # --- in a process of its own ------------------------------------------------------------------------------
-
-NOT_ANSWERED = "Not answered yet."
 
 
 def note_all(notebook: Path, answer: Path) -> None:
@@ -119,12 +105,13 @@ def note_all(notebook: Path, answer: Path) -> None:
 class Checking:
     def __init__(self, cells: list[Any], answer: Path, released: Collection[str] = ()) -> None:
         self.cells, self.answer, self.released = cells, answer, released  # the questions that it had, if it says so
-        self.questions: list[dict[str, Any]] = []
+        self.questions: dict[str, dict[str, Any]] = {}
         self.errors: list[str] = []
         self.asked: set[str] = set()
 
     def run(self) -> None:
         from IPython.core.interactiveshell import InteractiveShell
+        from nbgrader.utils import compute_checksum
         from traitlets.config import Config
 
         config = Config()
@@ -141,7 +128,9 @@ class Checking:
                 error = result.error_before_exec or result.error_in_exec
                 self._after(number, about, error, asked=len(self.questions) > before)
             if about.get("grade") and about.get("solution"):
-                self._written(cell, about)
+                empty = about.get("checksum") == compute_checksum(cell) or not cell.source.strip()
+                words = "Not answered yet." if empty else "Answered; it is marked by hand."
+                self._note(about["grade_id"], not empty, words)
             self._write(whole=False)
         self._left_out()
         self._write(whole=True)
@@ -160,26 +149,18 @@ class Checking:
         module.check = check  # type: ignore[assignment]
 
     def _note(self, name: str, holds: bool, words: str) -> None:
-        self.questions = [q for q in self.questions if q["name"] != name]
-        self.questions.append({"name": name, "holds": holds, "words": words})
+        self.questions.pop(name, None)  # the last one to come is the last one told
+        self.questions[name] = {"name": name, "holds": holds, "words": words}
 
     def _after(self, number: int, about: dict[str, Any], error: BaseException | None, asked: bool) -> None:
         is_test = about.get("grade") and not about.get("solution")
         words = "" if error is None else f"{type(error).__name__}: {error}".strip().split("\n")[0]
         if is_test and not asked:
             self._note(about["grade_id"], error is None, words or "The test runs through.")
-        elif error is not None and isinstance(error, NotImplementedError):
+        elif isinstance(error, NotImplementedError):
             self.errors.append(f"Cell {number} needs something that is not written yet.")
         elif error is not None:
             self.errors.append(f"Cell {number} stopped with {words}")
-
-    def _written(self, cell: Any, about: dict[str, Any]) -> None:
-        from nbgrader.utils import compute_checksum
-
-        if about.get("checksum") == compute_checksum(cell) or not cell.source.strip():
-            self._note(about["grade_id"], False, NOT_ANSWERED)
-        else:
-            self._note(about["grade_id"], True, "Answered; it is marked by hand.")
 
     def _left_out(self) -> None:
         from autograder.question.find import exercises_of
@@ -190,8 +171,9 @@ class Checking:
                     self._note(name, False, "Its check is not in the notebook, or was not reached.")
 
     def _write(self, whole: bool) -> None:
-        holds = whole and bool(self.questions) and all(question["holds"] for question in self.questions)
-        facts = {"holds": holds, "questions": self.questions, "errors": self.errors, "whole": whole}
+        asked = list(self.questions.values())
+        holds = whole and bool(asked) and all(question["holds"] for question in asked)
+        facts = {"holds": holds, "questions": asked, "errors": self.errors, "whole": whole}
         self.answer.write_text(json.dumps(facts, ensure_ascii=False), encoding="utf-8")
 
 

@@ -5,8 +5,7 @@ import re
 from datetime import datetime, time, timedelta
 
 from autograder.commands import shared
-from autograder.commands.shared import Given, option
-from autograder.launcher.say import count
+from autograder.commands.shared import Course, Given, command, count, flag, option
 
 UNITS = {"w": "weeks", "d": "days", "h": "hours", "m": "minutes"}
 
@@ -31,7 +30,7 @@ def _longer(text: str) -> timedelta:
     return sum((timedelta(**{UNITS[unit]: int(number)}) for number, unit in found), timedelta())
 
 
-@shared.command(
+@command(
     "due",
     "Set when an assignment is due, in this machine's time zone; without a time, say when each is due, and who has\n"
     "longer. What comes later is late: it is listed, and loses points if the course has a rule for that.",
@@ -39,20 +38,16 @@ def _longer(text: str) -> timedelta:
     "due attention 2026-11-20T23:59",
     "due attention 2026-11-20             at the end of that day, 23:59",
     "due attention --none                 nobody is late",
-    options=[
-        option("assignment", metavar="ASSIGNMENT", nargs="?", help="its name, as in solutions/ASSIGNMENT"),
-        option("when", metavar="WHEN", nargs="?", type=_when, help="a day, or a day and a time"),
-        option("--none", action="store_true", help="remove the due date"),
-    ],
-    with_assignment=False,
+    shared.ONE_OR_ALL,
+    option("when", metavar="WHEN", nargs="?", type=_when, help="a day, or a day and a time"),
+    flag("--none", "remove the due date"),
 )
-def due(course: "shared.Course", given: Given) -> int:
+def due(course: Course, given: Given) -> int:
     from autograder.grading import deadlines
 
     if given.assignment is None:
         return _all(course)
-    if (given.when is None) != given.none:
-        raise shared.Misuse("give a time, such as 2026-11-20T23:59, or --none")
+    shared.refuse((given.when is None) != given.none, "give a time, such as 2026-11-20T23:59, or --none")
     deadlines.set_due(course, given.assignment, given.when)
     if given.none:
         print(f"{given.assignment} has no due date, so nobody is late.")
@@ -61,7 +56,7 @@ def due(course: "shared.Course", given: Given) -> int:
     return 0
 
 
-def _all(course: "shared.Course") -> int:
+def _all(course: Course) -> int:
     from autograder.grading import deadlines
 
     extensions, found = deadlines.in_force(course.root), deadlines.due_dates(course)
@@ -78,26 +73,24 @@ def _shown(when: datetime | None) -> str:
     return "" if when is None else when.strftime("%A, %d %B %Y, %H:%M (%Z)").replace(" 0", " ")
 
 
-@shared.command(
+@command(
     "extend",
     "Give students longer for an assignment, before or after they hand in. Extensions do not add up: a new one\n"
     "replaces the old one. Points for being late follow in the next report, without grading again.",
     "extend attention ada +2d",
     "extend attention ada bob +1d12h      weeks w, days d, hours h, minutes m",
     "extend attention ada +0              take it back",
-    options=[
-        option("students", metavar="STUDENT", nargs="+", help="an id, as in the gradebook"),
-        option("by", metavar="+TIME", type=_longer, help="how much longer than everybody else"),
-    ],
+    option("students", metavar="STUDENT", nargs="+", help="an id, as in the gradebook"),
+    option("by", metavar="+TIME", type=_longer, help="how much longer than everybody else"),
 )
-def extend(course: "shared.Course", given: Given) -> int:
+def extend(course: Course, assignment: str, given: Given) -> int:
     from autograder.grading import deadlines
     from autograder.grading.groups import members
 
-    new = deadlines.extend(course, given.assignment, given.students, given.by)
+    new = deadlines.extend(course, assignment, given.students, given.by)
     who = ", ".join(given.students)
-    print(f"{given.assignment} is due on {_shown(new)} for {who}{'' if given.by else ', as for everybody'}.")
-    partners = {one for student in given.students for one in members(course.root, given.assignment, student)}
+    print(f"{assignment} is due on {_shown(new)} for {who}{'' if given.by else ', as for everybody'}.")
+    partners = {one for student in given.students for one in members(course.root, assignment, student)}
     shared.names("So it is for their groups: {}.", sorted(partners - {*given.students}), 20)
     if not given.by:
         print(f"{count(len(given.students), 'extension')} taken back.")

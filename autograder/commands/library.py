@@ -1,18 +1,16 @@
 """`mine`: a student's library."""
 
 from autograder.commands import shared
-from autograder.commands.shared import Given
+from autograder.commands.shared import Environment, Given, command
 from autograder.files import WORK
-from autograder.launcher.environment import Environment
 
 
-@shared.command(
+@command(
     "mine",
     "Show the functions that passed their checks, and what they can do together. In a notebook, `mine()` from\n"
     "autograder.mine does the same. To move them to another computer, copy the folder.",
     "mine",
-    options=[shared.path("--folder", metavar="FOLDER", help="where they are (default: work/mine)")],
-    on_a_course=False,
+    shared.path("--folder", metavar="FOLDER", help="where they are (default: work/mine)"),
 )
 def mine(place: Environment, given: Given) -> int:
     from autograder.mine.shelf import FOLDER

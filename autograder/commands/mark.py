@@ -1,6 +1,5 @@
 """`mark ASSIGNMENT`: the written answers of a class on a page, one question at a time, by keyboard."""
 
-import argparse
 import atexit
 import os
 import sys
@@ -9,20 +8,15 @@ from contextlib import suppress
 from pathlib import Path
 
 from autograder.commands import shared
-from autograder.commands.shared import Given, option
-from autograder.launcher.say import count
+from autograder.commands.shared import Course, Given, command, count, flag, option
 
 SECONDS = 120.0  # for comparing answers before the page opens; the next start goes on
 
 
-def _port(text: str) -> int:
-    number = int(text)
-    if not 0 <= number <= 65535:
-        raise argparse.ArgumentTypeError("must be from 0 (a free one) to 65535")
-    return number
+PORT = shared.number(int, lambda port: 0 <= port <= 65535, "from 0 (a free one) to 65535")
 
 
-@shared.command(
+@command(
     "mark",
     "Mark the written answers in the browser, one question at a time across the class, by keyboard. Marks and\n"
     "comments go into nbgrader's gradebook as they are given: stop with Ctrl-C whenever you like.",
@@ -31,15 +25,13 @@ def _port(text: str) -> int:
     "mark attention --as bob                      only bob's share, see markers",
     "mark attention --as bob --second 5           five answers of others, again",
     "mark attention --no-browser --port 9000      then open the address that it says",
-    options=[
-        option("--as", metavar="MARKER", dest="by", help="who marks, see markers"),
-        option("--second", type=int, default=0, metavar="N", help="mark N of the others' answers again"),
-        option("--names", action="store_true", help="show students' names"),
-        option("--port", type=_port, metavar="N", help="which port of this machine (default: a free one)"),
-        option("--no-browser", action="store_true", help="open no browser"),
-    ],
+    option("--as", metavar="MARKER", dest="by", help="who marks, see markers"),
+    option("--second", type=int, default=0, metavar="N", help="mark N of the others' answers again"),
+    flag("--names", "show students' names"),
+    option("--port", type=PORT, metavar="N", help="which port of this machine (default: a free one)"),
+    flag("--no-browser", "open no browser"),
 )
-def mark(course: "shared.Course", given: Given) -> int:
+def mark(course: Course, assignment: str, given: Given) -> int:
     import asyncio
 
     from tqdm import tqdm
@@ -49,10 +41,8 @@ def mark(course: "shared.Course", given: Given) -> int:
     from autograder.instructor.marking_page import MarkingPage, serve
     from autograder.instructor.written import Class
 
-    assignment, port = given.assignment, given.port or 0
-    known = shares(course.root)
-    if known and given.by not in known:
-        raise shared.Misuse(f"say who marks: {' or '.join(f'--as {name}' for name in known)}")
+    known, port = shares(course.root), given.port or 0
+    shared.refuse(known and given.by not in known, f"say who marks: {' or '.join(f'--as {name}' for name in known)}")
     if given.second < 0 or (given.second and not given.by):
         raise shared.Misuse("a second marking needs a number of answers and a name: --as NAME --second 5")
     with Guard(seconds=10, wall=60) as guard:
@@ -60,18 +50,16 @@ def mark(course: "shared.Course", given: Given) -> int:
         if not answers.questions:
             print(f"{assignment} has no question that a person marks.")
             return 0
-        everybody = len(course.students(assignment))
-        for _ in tqdm(answers.read(), total=everybody, unit=" submissions", leave=False, delay=1):
+        everybody = course.students(assignment)
+        for _ in tqdm(answers.read(), total=len(everybody), unit=" submissions", leave=False, delay=1):
             pass
         left = answers.not_graded()
         shared.names(f"{len(left)} not graded, and so not shown: {{}}.", left, 12)
-        if len(left) == everybody:
+        if len(left) == len(everybody):
             print(f"There is nothing to mark before it is graded: python3 -m autograder grade {assignment}")
             return 1
         server = os.environ.get("JUPYTERHUB_SERVICE_PREFIX", "")
-        if (
-            server and given.port is None and not given.second
-        ):  # a page of this machine could not be opened from where the browser is
+        if server and given.port is None and not given.second:  # where the browser is, no page of this machine opens
             address = os.environ.get("JUPYTERHUB_PUBLIC_URL") or f"https://THE-HUB{server}"
             whose = f"{assignment}@{given.by}" if known else assignment
             print(f"On this hub, {assignment} is marked at:\n  {address.rstrip('/')}/mark/{whose}/")
@@ -109,13 +97,11 @@ def _leaf(address: str) -> Path:
     command line."""
     from jupyter_core.paths import jupyter_runtime_dir
 
-    folder = Path(jupyter_runtime_dir())
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"mark-{os.getpid()}.html"
+    path = Path(jupyter_runtime_dir()) / f"mark-{os.getpid()}.html"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.unlink(missing_ok=True)
     atexit.register(path.unlink, missing_ok=True)
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(
-            f'<meta charset="utf-8"><meta http-equiv="refresh" content="0; url={address}"><a href="{address}">Go on</a>'
-        )
+    path.touch(0o600)
+    link = f'<meta charset="utf-8"><meta http-equiv="refresh" content="0; url={address}"><a href="{address}">Go on</a>'
+    path.write_text(link, encoding="utf-8")
     return path

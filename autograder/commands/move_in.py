@@ -1,30 +1,26 @@
 """`import FOLDER`: imports an assignment of nbgrader or otter. `attacks ASSIGNMENT`: what known attacks earn on it."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from autograder.commands import shared
-from autograder.commands.shared import Given, option
-from autograder.launcher.environment import Environment
-from autograder.launcher.say import count
+from autograder.commands.shared import Course, Environment, Given, command, count, flag, option
 
 if TYPE_CHECKING:
     from autograder.extras.imported.rivals import Table
 
 
-@shared.command(
+@command(
     "import",
     "Bring an assignment of nbgrader (its source notebook) or of otter-grader (a master, or what otter assign made)\n"
     "to solutions/NAME. What could not be carried over is listed, with what to do. The original is only read.",
     "import ~/course/source/ps1",
     "import ~/otter/hw01/hw01.ipynb --name shapes",
     "import ~/otter/hw01/dist/autograder --name shapes",
-    options=[
-        shared.path("path", metavar="FOLDER-or-NOTEBOOK"),
-        option("--name", help="what it is to be called here: small letters, digits and _ (default: from the folder)"),
-        option("--no-attacks", action="store_false", dest="attacks", help="do not try known attacks on it"),
-    ],
-    on_a_course=False,
+    shared.path("path", metavar="FOLDER-or-NOTEBOOK"),
+    option("--name", help="what it is to be called here: small letters, digits and _ (default: from the folder)"),
+    option("--no-attacks", action="store_false", dest="attacks", help="do not try known attacks on it"),
 )
 def bring(place: Environment, given: Given) -> int:
     return shared.run(lambda: _bring(place.root, given))
@@ -44,56 +40,47 @@ def _bring(root: Path, given: Given) -> int:
     for what, do in brought.notes.rows:
         print(f"  - {what}\n      {do}")
     if given.attacks:
-        print(
-            "\nTrying known attacks on it, where it came from and here (in the sandbox, some seconds) ...", flush=True
-        )
+        where = "where it came from and here (in the sandbox, some seconds)"
+        print(f"\nTrying known attacks on it, {where} ...", flush=True)
         _attack(root, brought.name, brought.kind)
     print(f"Now: python3 -m autograder build, then look at exercises/{brought.name}/")
     return 0
 
 
-@shared.command(
+@command(
     "attacks",
     "Try known attacks on an assignment whose tests are asserts: what they earn in stock nbgrader (or in otter), and\n"
     "here. Everything runs in the sandbox, on copies; nothing is written.",
     "attacks ps1",
     "attacks hw01 --as otter",
-    options=[
-        option("--as", choices=("nbgrader", "otter"), default="nbgrader", dest="kind", help="where it came from"),
-        option("--json", action="store_true", help="the table for a program"),
-    ],
+    option("--as", choices=("nbgrader", "otter"), default="nbgrader", dest="kind", help="where it came from"),
+    flag("--json", "the table for a program"),
     writes=False,
 )
-def attacks(course: "shared.Course", given: Given) -> int:
-    if not (course.root / "solutions" / given.assignment).is_dir():
-        raise shared.Misuse(f"there is no solutions/{given.assignment}")
-    _attack(course.root, given.assignment, given.kind, given.json)
-    return 0
+def attacks(course: Course, assignment: str, given: Given) -> int:
+    shared.refuse(not (course.root / "solutions" / assignment).is_dir(), f"there is no solutions/{assignment}")
+    return _attack(course.root, assignment, given.kind, given.json)
 
 
-def _attack(root: Path, assignment: str, kind: Any, json: bool = False) -> None:
-    from dataclasses import asdict
-
+def _attack(root: Path, assignment: str, kind: Any, json: bool = False) -> int:
     from autograder.extras.imported.rivals import compare
 
     table = compare(root, assignment, kind)
     if json:
-        shared.as_json(asdict(table))
-        return
+        return shared.as_json(asdict(table))
     print("\n".join(lines(assignment, table)))
+    return 0
 
 
 def lines(assignment: str, table: "Table") -> list[str]:
     """The table in words: how much more each attack earns than an unwritten notebook."""
-    there, here = table.solved
     said = [f"Points of {table.of:g} that an attack gains", f"{'':42}{table.kind:>10}{'here':>8}"]
     said += [
         f"  {row.name:40}{_shown(row.there):>10}{_shown(row.here):>8}  {'; '.join(filter(None, (row.how, row.words)))}"
         for row in table.rows
     ]
-    nothing = [_shown(points) for points in table.nothing]
-    said.append(f"  {'(nothing written)':40}{nothing[0]:>10}{nothing[1]:>8}")
-    said.append(f"  {'(the master, solved)':40}{_shown(there):>10}{_shown(here):>8}")
+    for what, (there, here) in (("(nothing written)", table.nothing), ("(the master, solved)", table.solved)):
+        said.append(f"  {what:40}{_shown(there):>10}{_shown(here):>8}")
     if table.failing:
         said.append(f"! The original solution does not pass here: {', '.join(table.failing)}. Look at these first.")
         if table.kind == "otter":

@@ -13,6 +13,7 @@ import os
 import re
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -45,16 +46,13 @@ def make_folders(course: "Course") -> None:
 
 def keep(*paths: Path) -> None:
     """Make git ignore these files, and say on stderr if it cannot. Nothing happens outside a checkout."""
-    checkouts: dict[Path, list[str]] = {}
-    for path in paths:
-        whole = path.parent.resolve() / path.name
-        top = next((folder for folder in whole.parents if (folder / ".git").exists()), None)
-        if top is not None:
-            checkouts.setdefault(top, []).append(whole.relative_to(top).as_posix())
+    checkouts: dict[Path, list[str]] = defaultdict(list)
+    for whole in (path.parent.resolve() / path.name for path in paths):
+        if (top := next((folder for folder in whole.parents if (folder / ".git").exists()), None)) is not None:
+            checkouts[top].append(whole.relative_to(top).as_posix())
     for top, names in checkouts.items():
         try:
-            seen = _seen(top, names)
-            if not seen:
+            if not (seen := _seen(top, names)):
                 continue
             _exclude(top, seen)
             left, why = _seen(top, seen), "git has them already, or a .gitignore asks for them"

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from autograder.commands import shared
 from autograder.commands.running import ISOLATION, JOBS, SCHEDULER, Told
-from autograder.commands.shared import Given, option
-from autograder.launcher.say import count
+from autograder.commands.shared import Course, Given, command, count, flag, option
 
 if TYPE_CHECKING:
     from autograder.grading.drafts import Draft
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 MOST = 30  # students of an assignment whose changes are printed; the CSV has all
 
 
-@shared.command(
+@command(
     "regrade",
     "Grade assignments again after a check was mended, and say whose marks change, in what, by how much, and why.\n"
     "Nothing is written into the gradebook without --apply; marks by hand stay in any case.",
@@ -26,25 +25,28 @@ MOST = 30  # students of an assignment whose changes are printed; the CSV has al
     "regrade                               every assignment that has been graded",
     "regrade attention --apply             write it: what was shown, without running anything again",
     "regrade --jobs 4",
-    options=[
-        option("assignments", nargs="*", metavar="ASSIGNMENT", help="which (default: every one that has been graded)"),
-        option("--apply", action="store_true", help="write the new marks"),
-        JOBS,
-        SCHEDULER,
-        ISOLATION,
-        option("--out", metavar="FILE", type=shared.out_file, help="for the list of changes"),
-        option("--json", action="store_true", help="every change, for a program"),
-    ],
-    with_assignment=False,
+    option("assignments", nargs="*", metavar="ASSIGNMENT", help="which (default: every one that has been graded)"),
+    flag("--apply", "write the new marks"),
+    JOBS,
+    SCHEDULER,
+    ISOLATION,
+    option("--out", metavar="FILE", type=shared.out_file, help="for the list of changes"),
+    flag("--json", "every change, for a program"),
 )
-def regrade(course: "shared.Course", given: Given) -> int:
-    from autograder.grading.drafts import Drafts
-    from autograder.grading.drafts import apply as write
-    from autograder.instructor.changed import Change, changes_of
+def regrade(course: Course, given: Given) -> int:
+    from autograder.files import write_whole
+    from autograder.grading.drafts import Drafts, apply, graded_before
+    from autograder.instructor.changed import Change, changes_of, changes_table
+    from autograder.instructor.table import as_csv
 
     told = Told()
     told.listen()
-    names = list(dict.fromkeys(given.assignments)) or graded_assignments(course)
+    names = list(dict.fromkeys(given.assignments))
+    if not names:
+        with course.gradebook() as gradebook:
+            names = sorted(each.name for each in gradebook.assignments)
+        names = [name for name in names if graded_before(course, name)[0]]
+        shared.refuse(not names, "nothing has been graded yet, so there is nothing to grade again")
     found: list[Change] = []
     faults = stale = 0
     try:
@@ -61,30 +63,21 @@ def regrade(course: "shared.Course", given: Given) -> int:
             if not given.json:
                 _say(name, len(drafts), made, new)
             if given.apply:
-                done = sum(1 for _ in write(course, name, whole))
-                stale += len(whole) - done
+                stale += len(whole) - sum(1 for _ in apply(course, name, whole))
     except KeyboardInterrupt:
         told.stopped()
         return shared.STOPPED
-    path = _record(course, found, given)
+    # Planned changes are always written to the same file, applied ones to a new one each time.
+    file = f"regraded-{datetime.now():%Y-%m-%d-%H%M%S}.csv" if given.apply else "regrade.csv"
+    path = given.out or course.root / "grading" / file
+    write_whole(path, as_csv(changes_table(found)))
     if given.apply:
         for name in names:
             Drafts(course, name).forget()
     return _summary(found, faults, stale, path, given)
 
 
-def graded_assignments(course: "shared.Course") -> list[str]:
-    with course.gradebook() as gradebook:
-        known = sorted(each.name for each in gradebook.assignments)
-    from autograder.grading.drafts import graded_before
-
-    names = [name for name in known if graded_before(course, name)[0]]
-    if not names:
-        raise shared.Misuse("nothing has been graded yet, so there is nothing to grade again")
-    return names
-
-
-def _graded_again(course: "shared.Course", name: str, told: Told, given: Given) -> "tuple[list[Draft], list[str]]":
+def _graded_again(course: Course, name: str, told: Told, given: Given) -> "tuple[list[Draft], list[str]]":
     """The drafts of everybody who had been graded, and the students who had not and are left alone."""
     from tqdm import tqdm
 
@@ -93,11 +86,10 @@ def _graded_again(course: "shared.Course", name: str, told: Told, given: Given) 
 
     course.masters(name)  # before anything else: whether there is such an assignment
     students, new = graded_before(course, name)
-    how = {"jobs": given.jobs, "scheduler": given.scheduler, "isolation": given.isolation}
+    how = {option: vars(given)[option] for option in ("jobs", "scheduler", "isolation")}
     with contextlib.closing(grade(course, name, students, **how, keeps=Drafts)) as run:
         about = {"desc": name, "total": len(students), "unit": " submissions", "dynamic_ncols": True, "leave": False}
-        for line in tqdm(run, **about, disable=given.json):
-            told.lines.append(line)
+        told.lines.extend(tqdm(run, **about, disable=given.json))
     kept = Drafts(course, name)
     drafts = (draft for student in students if (draft := kept.load(student)) is not None)
     return [Draft(draft.record, changes=draft.changes) for draft in drafts], new  # without what was displayed
@@ -107,7 +99,8 @@ def _say(name: str, graded: int, changes: "Sequence[Change]", new: Sequence[str]
     from autograder.preflight.finding import shown
 
     moved = {change.student: change for change in changes if change.moves}
-    print(f"{name}: {count(graded, 'submission')} graded again; {_change(len(moved), 'mark')}.")
+    moves = {0: "no mark changes", 1: "1 mark changes"}.get(len(moved), f"{len(moved)} marks change")
+    print(f"{name}: {count(graded, 'submission')} graded again; {moves}.")
     for student in list(moved)[:MOST]:
         total = moved[student]
         print(f"  {shown(student)}: {_mark(total.old_total)} -> {_mark(total.new_total)}")
@@ -118,28 +111,12 @@ def _say(name: str, graded: int, changes: "Sequence[Change]", new: Sequence[str]
     if len(moved) > MOST:
         print(f"  And {len(moved) - MOST} more: all of them are in the list.")
     below = sorted({change.student for change in changes} - set(moved))
-    shared.names("  Marks by hand stay, though something about them changes (the list says what): {}.", below, 12)
-    shared.names(f"  Not graded before, and so left alone (python3 -m autograder grade {name}): {{}}.", new, 12)
-
-
-def _change(number: int, what: str) -> str:
-    return "no mark changes" if number == 0 else f"{count(number, what)} {'changes' if number == 1 else 'change'}"
+    shared.names("  Marks by hand stay, though something about them changes (the list says what): {}.", below)
+    shared.names(f"  Not graded before, and so left alone (python3 -m autograder grade {name}): {{}}.", new)
 
 
 def _mark(mark: float | None) -> str:
     return "no mark" if mark is None else f"{round(mark, 4):g}"
-
-
-def _record(course: "shared.Course", changes: "Sequence[Change]", given: Given) -> Path:
-    """The list as CSV. Planned changes are always written to the same file, applied changes to a new one each time."""
-    from autograder.files import write_whole
-    from autograder.instructor.changed import changes_table
-    from autograder.instructor.table import as_csv
-
-    name = f"regraded-{datetime.now():%Y-%m-%d-%H%M%S}.csv" if given.apply else "regrade.csv"
-    path: Path = given.out or course.root / "grading" / name
-    write_whole(path, as_csv(changes_table(changes)))
-    return path
 
 
 def _summary(changes: "Sequence[Change]", faults: int, stale: int, path: Path, given: Given) -> int:
@@ -149,8 +126,8 @@ def _summary(changes: "Sequence[Change]", faults: int, stale: int, path: Path, g
     code = 1 if faults or stale else 0
     if given.json:
         facts = {"applied": given.apply, "changes": [vars(change) for change in changes], "list": str(path)}
-        shared.as_json({**facts, "up": up, "down": down, "grader's fault": faults, "changed meanwhile": stale})
-        return code
+        facts |= {"up": up, "down": down, "grader's fault": faults, "changed meanwhile": stale}
+        return shared.as_json(facts, code)
     print(f"\n{'Changed' if given.apply else 'Would change'}: {count(len(moved), 'mark')}, {up} up and {down} down.")
     if differences:
         print(f"  By {min(differences):+g} to {max(differences):+g} points, {sum(differences):+g} in all.")

@@ -1,6 +1,5 @@
 """What runs that grade a class share: their options, what is said when they are stopped, and how fast they go."""
 
-import argparse
 import os
 import signal
 import sys
@@ -15,22 +14,12 @@ if TYPE_CHECKING:
     from autograder.grading.run import Line
 
 
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("must be 1 or more")
-    return number
-
-
-JOBS = option("--jobs", type=_positive, default=1, metavar="N", help="submissions at a time (default: 1)")
+MANY = shared.number(int, lambda number: number >= 1, "1 or more")
+JOBS = option("--jobs", type=MANY, default=1, metavar="N", help="submissions at a time (default: 1)")
 SCHEDULER = option("--scheduler", metavar="URL", help="hand the work out to a Dask cluster")
-ISOLATION = option(
-    "--isolation",
-    choices=("auto", "bubblewrap", "landlock", "none"),
-    default="auto",
-    metavar="TIER",
-    help="how students' code is contained; auto, the default: the best that is here; none: not at all",
-)
+TIERS = ("auto", "bubblewrap", "landlock", "none")
+CONTAINED = "how students' code is contained; auto, the default: the best that is here; none: not at all"
+ISOLATION = option("--isolation", choices=TIERS, default="auto", metavar="TIER", help=CONTAINED)
 
 
 @dataclass

@@ -2,19 +2,26 @@
 
 import argparse
 import errno
+import functools
+import inspect
+import json
 import os
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+import warnings
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from autograder.launcher.environment import Environment
+from autograder.launcher.environment import Environment as Environment
 from autograder.launcher.lab import FROM
+from autograder.launcher.say import count as count
 
 if TYPE_CHECKING:
     from autograder.grading.course import Course as Course
+else:
+    Course = Any  # it is imported when a command runs, and not for --help
 
 Given = argparse.Namespace
 """The command line as the parser has read it, an attribute for each option."""
@@ -46,46 +53,68 @@ def option(*names: str, **about: Any) -> Option:
     return lambda made: made.add_argument(*names, **about)
 
 
-def path(*names: str, **about: Any) -> Option:
-    return option(*names, type=here, **about)
+path = functools.partial(option, type=here)
+several = functools.partial(option, action="append", default=[])
 
 
-ASSIGNMENT = option("assignment", metavar="ASSIGNMENT", help="its name, as in solutions/ASSIGNMENT")
+def flag(name: str, words: str) -> Option:
+    return option(name, action="store_true", help=words)
+
+
+NAMED = {"metavar": "ASSIGNMENT", "help": "its name, as in solutions/ASSIGNMENT"}
+ASSIGNMENT, ONE_OR_ALL = option("assignment", **NAMED), option("assignment", nargs="?", **NAMED)
 OF_A_COURSE = (
     path("--course", metavar="FOLDER", help="the course's folder (where nbgrader_config.py lies)"),
     option("--db", metavar="URL", help="the gradebook, if it is not the course's own: postgresql://…"),
 )
-STUDENTS = option(
-    "--student", metavar="NAME", action="append", dest="students", help="only this one; may be given several times"
-)
-STALE = option("--stale", action="store_true", help="also pass on marks that were given before the assignment changed")
+ONLY = "only this one; may be given several times"
+STUDENTS = several("--student", metavar="NAME", default=None, dest="students", help=ONLY)
+STALE = flag("--stale", "also pass on marks that were given before the assignment changed")
+
+
+def number(kind: Callable[[str], Any], fits: Callable[[Any], bool], words: str) -> Callable[[str], Any]:
+    """The `type` of an option that is a number; words: which it may be."""
+
+    def read(text: str) -> Any:
+        if not fits(found := kind(text)):
+            raise argparse.ArgumentTypeError(f"must be {words}")
+        return found
+
+    read.__name__ = kind.__name__  # as argparse calls what is no number
+    return read
+
+
+def refuse(wrong: object, words: str) -> None:
+    if wrong:
+        raise Misuse(words)
 
 
 def refuse_stale(words: str, wanted: bool) -> None:
     """words: which marks that leave the course are of an older version of the assignment."""
-    if words and not wanted:
-        raise Misuse(f"{words}, or pass these marks on as they are: --stale")
+    refuse(words and not wanted, f"{words}, or pass these marks on as they are: --stale")
 
 
 @dataclass(frozen=True)
 class Command:
-    """A command: its name and help, its options, and the function that does it.
+    """A command: its name and help, its examples (words) and options, and the function that does it.
 
-    The launcher calls it with (place, words), and the function gets (place, what the parser has read). If the command
-    is `on_a_course`, the place is the named course, or the one of this checkout, and errors are reported as messages.
+    The launcher calls it with (place, words); the function gets what its parameters name. `place` is the checkout,
+    `course` the named course, or the one of this checkout (errors are then reported as messages), `assignment` the
+    first word, and `given` all that the parser has read.
     """
 
     verb: str
     does: str
-    examples: Sequence[str]
-    options: Sequence[Option]
-    on_a_course: bool
+    about: Sequence[str | Option]
     main: Callable[..., int]
-    with_assignment: bool = True
-    writes: bool = True  # into the course
+    writes: bool  # into the course
+
+    @property
+    def wants(self) -> Collection[str]:
+        return inspect.signature(self.main).parameters
 
     def parser(self) -> argparse.ArgumentParser:
-        lines = "\n".join(map(_example, self.examples))
+        lines = "\n".join(_example(one) for one in self.about if isinstance(one, str))
         made = argparse.ArgumentParser(
             prog=f"python3 -m autograder {self.verb}",
             description=textwrap.fill(self.does, WIDTH),
@@ -93,16 +122,18 @@ class Command:
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
-        about = (*((ASSIGNMENT,) if self.with_assignment else ()), *OF_A_COURSE) if self.on_a_course else ()
-        for add in (*about, *self.options):
+        implied = [ASSIGNMENT] if "assignment" in self.wants else []
+        implied += OF_A_COURSE if "course" in self.wants else ()
+        for add in (*implied, *filter(callable, self.about)):
             add(made)
         return made
 
     def __call__(self, place: Environment, words: Sequence[str]) -> int:
         given = self.parser().parse_args(words)
-        if not self.on_a_course:
-            return self.main(place, given)
-        return run(lambda: self.main(course(place, given.course, given.db, self.writes), given))
+        rest = [given.assignment, given] if "assignment" in self.wants else [given]
+        if "course" not in self.wants:
+            return self.main(place, *rest)
+        return run(lambda: self.main(course(place, given.course, given.db, self.writes), *rest))
 
 
 WIDTH = 79  # of a terminal in which no line of --help is broken
@@ -120,20 +151,12 @@ def _example(words: str) -> str:
     return f"  {what}\n      {about.strip()}".rstrip()
 
 
-def command(
-    verb: str,
-    does: str,
-    *examples: str,
-    options: Sequence[Option] = (),
-    on_a_course: bool = True,
-    with_assignment: bool = True,
-    writes: bool = True,
-) -> Callable[[Callable[..., int]], Command]:
+def command(verb: str, does: str, *about: str | Option, writes: bool = True) -> Callable[[Callable[..., int]], Command]:
     """Make a function the `main` of a command."""
-    return lambda main: Command(verb, does, examples, options, on_a_course, main, with_assignment, writes)
+    return lambda main: Command(verb, does, about, main, writes)
 
 
-def course(place: Environment, folder: Path | None, db: str | None, writes: bool = True) -> "Course":
+def course(place: Environment, folder: Path | None, db: str | None, writes: bool) -> Course:
     from autograder.commands.private import keep_course, make_folders
     from autograder.grading.course import Course
 
@@ -146,8 +169,6 @@ def course(place: Environment, folder: Path | None, db: str | None, writes: bool
 
 def run(work: Callable[[], int]) -> int:
     """The exit code of `work`. Errors that a user can fix are printed without a traceback."""
-    import warnings
-
     from nbgrader.api import MissingEntry
     from sqlalchemy.exc import SAWarning
 
@@ -161,14 +182,12 @@ def run(work: Callable[[], int]) -> int:
     try:
         return work()
     except (Misuse, NotACourse, MissingEntry, ValueError) as error:
-        _say(error)
-        return 2
+        return failed(_in_words(error), 2)
     except (AlreadyRunning, GradebookFault, PoolLost, Broken, IsolationMissing, BoxFault, OSError) as error:
-        _say(error)
-        return 1
+        return failed(_in_words(error))
 
 
-def _say(error: Exception) -> None:
+def _in_words(error: Exception) -> str:
     words = str(error)
     if isinstance(error, OSError) and error.strerror:
         words = f"{error.strerror}: {error.filename}" if error.filename else error.strerror
@@ -177,10 +196,22 @@ def _say(error: Exception) -> None:
     first = words.split(maxsplit=1)[0] if words.strip() else ""
     if first.rstrip(",:").isalpha():  # not a file's name
         words = words[:1].upper() + words[1:]
-    print(words if words.endswith((".", "?")) else f"{words}.", file=sys.stderr)
+    return words if words.endswith((".", "?")) else f"{words}."
 
 
-def names(words: str, found: Iterable[str], most: int) -> None:
+def sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}."
+
+
+def lines(words: str, found: Sequence[object], most: int | None = None) -> None:
+    """Print a line for each, with it in the place of {}, and how many more there are."""
+    for one in found[:most]:
+        print(words.replace("{}", str(one)))
+    if most is not None and len(found) > most:
+        print(f"  And {len(found) - most} more.")
+
+
+def names(words: str, found: Iterable[str], most: int = 12) -> None:
     """Print a line with the names in the place of {}, if there are any."""
     from autograder.preflight.finding import listed
 
@@ -193,8 +224,11 @@ def own_process() -> bool:
     return getattr(sys.modules["__main__"].__spec__, "name", "") == "autograder.__main__"
 
 
-def as_json(value: Any) -> None:
-    import json
+def as_json(value: Any, code: int = 0) -> int:
+    print(json.dumps(value, ensure_ascii=False, indent=1))
+    return code
 
-    json.dump(value, sys.stdout, ensure_ascii=False, indent=1)
-    print()
+
+def failed(words: object, code: int = 1) -> int:
+    print(words, file=sys.stderr)
+    return code

@@ -4,8 +4,7 @@ import argparse
 import math
 
 from autograder.commands import shared
-from autograder.commands.shared import Given, option
-from autograder.launcher.say import count
+from autograder.commands.shared import Course, Given, command, count, flag, option, several
 
 
 def _share(text: str) -> tuple[str, float]:
@@ -19,7 +18,7 @@ def _share(text: str) -> tuple[str, float]:
     return name.strip(), share
 
 
-@shared.command(
+@command(
     "groups",
     "Let students hand in together: the newest submission of a group counts for all members, with one mark, one\n"
     "lateness and the longest extension. Without a file, say what groups there are.",
@@ -27,20 +26,16 @@ def _share(text: str) -> tuple[str, float]:
     "groups teams.csv                     for every assignment",
     "groups teams.csv capstone            for this one, instead of the others",
     "groups --none capstone               alone",
-    options=[
-        shared.path("file", metavar="FILE", nargs="?", help="a table with a column group and one that names students"),
-        option("assignments", metavar="ASSIGNMENT", nargs="*", help="by default all"),
-        option("--none", metavar="ASSIGNMENT", help="everybody alone; all: everywhere"),
-    ],
-    with_assignment=False,
+    shared.path("file", metavar="FILE", nargs="?", help="a table with a column group and one that names students"),
+    option("assignments", metavar="ASSIGNMENT", nargs="*", help="by default all"),
+    option("--none", metavar="ASSIGNMENT", help="everybody alone; all: everywhere"),
 )
-def groups(course: "shared.Course", given: Given) -> int:
+def groups(course: Course, given: Given) -> int:
     from autograder.grading.groups import ALL, kept
     from autograder.intake.handing_in_together import keep, read_groups
 
     if given.none is not None:
-        if given.file is not None:
-            raise shared.Misuse("give a list of groups, or --none ASSIGNMENT")
+        shared.refuse(given.file is not None, "give a list of groups, or --none ASSIGNMENT")
         keep(course, [] if given.none == "all" else [given.none], None)
     elif given.file is not None:
         keep(course, given.assignments, read_groups(course, given.file))
@@ -56,7 +51,7 @@ def groups(course: "shared.Course", given: Given) -> int:
     return 0
 
 
-def share_out(course: "shared.Course", assignment: str, quiet: bool = False) -> None:
+def share_out(course: Course, assignment: str, quiet: bool = False) -> None:
     """Give every member of a group its newest submission, and say so."""
     from autograder.intake.handing_in_together import share
 
@@ -66,36 +61,22 @@ def share_out(course: "shared.Course", assignment: str, quiet: bool = False) -> 
         shared.names("NOT SHARED, as several submissions differ and not all have a time: {}.", unsure, 20)
 
 
-@shared.command(
+@command(
     "markers",
     "Name the people who mark, with their shares of the students; for an assignment, say what each has done, and\n"
     "where a second mark differs from the first.",
     "markers --share ada --share bob=2    bob marks twice as many",
     "markers attention",
     "markers --none                       one person marks everything",
-    options=[
-        option("assignment", metavar="ASSIGNMENT", nargs="?", help="its name, as in solutions/ASSIGNMENT"),
-        option(
-            "--share",
-            metavar="NAME=SHARE",
-            type=_share,
-            action="append",
-            default=[],
-            dest="shares",
-            help="a marker (default: 1)",
-        ),
-        option("--none", action="store_true", help="forget the names"),
-        option("--json", action="store_true", help="for a program"),
-    ],
-    with_assignment=False,
+    shared.ONE_OR_ALL,
+    several("--share", metavar="NAME=SHARE", type=_share, dest="shares", help="a marker (default: 1)"),
+    flag("--none", "forget the names"),
+    flag("--json", "for a program"),
 )
-def markers(course: "shared.Course", given: Given) -> int:
-    from dataclasses import asdict
-
+def markers(course: Course, given: Given) -> int:
     from autograder.grading.markers import keep, shares
 
-    if given.none and given.shares:
-        raise shared.Misuse("give --share or --none")
+    shared.refuse(given.none and given.shares, "give --share or --none")
     if given.none or given.shares:
         keep(course.root, dict(given.shares))
     there = shares(course.root)
@@ -110,17 +91,15 @@ def markers(course: "shared.Course", given: Given) -> int:
     with Guard(seconds=10, wall=60) as guard, course.gradebook() as gradebook:
         done, twice = work(Class(course, given.assignment, guard), gradebook)
     if given.json:
-        shared.as_json({"markers": list(map(asdict, done)), "marked twice": list(map(asdict, twice))})
-        return 0
+        names, marks = ([one._asdict() for one in found] for found in (done, twice))
+        return shared.as_json({"markers": names, "marked twice": marks})
     for one in done:
         mean = "" if one.mean is None else f", on average {one.mean:.0%} of the points"
         to_do = f"; share {one.share}, {one.waiting} to go" if one.marker in there else ""
         print(f"{one.marker or 'not known'}: {count(one.marked, 'mark')} given{mean}{to_do}.")
     if twice:
         apart = [one for one in twice if one.difference or one.items]
-        print(f"Marked twice: {len(twice)}, {len(apart)} of them differently.")
-        for words in in_words(apart):
-            print(f"  {words}")
+        print(f"Marked twice: {len(twice)}, {len(apart)} of them differently.", *in_words(apart), sep="\n  ")
         if apart:
             print(f"  The first mark counts until somebody changes it: mark {given.assignment}")
     return 0

@@ -19,11 +19,12 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from autograder.instructor.lms import final
 from autograder.instructor.rows import Row
@@ -63,15 +64,14 @@ class Settings:
             facts = {**{name: facts.get(claim, {}).get(key) for name, (claim, key) in CLAIMS.items()}, **facts}
         except (ValueError, AttributeError, TypeError) as error:
             raise ValueError(f"{path} is no JSON object with LTI's settings ({error})") from None
-        missing = [name for name in NEEDED if not isinstance(facts.get(name), str) or not facts[name]]
-        if missing:
+        if missing := [name for name in NEEDED if not isinstance(facts.get(name), str) or not facts[name]]:
             raise ValueError(f"{path} says nothing of {', '.join(missing)}; it needs {', '.join(NEEDED)}")
         for name in ("token_url", *CLAIMS):
             parts = urllib.parse.urlsplit(facts[name])
             if parts.scheme != "https" and parts.hostname not in ("localhost", "127.0.0.1"):
                 raise ValueError(f"{path}: {name} must begin with https://, got {facts[name]!r}")
-        given = {name: facts[name] for name in NEEDED if name != "key"}
-        return cls(**given, key=path.parent / facts["key"], audience=str(facts.get("audience") or ""))
+        given = {name: facts[name] for name in NEEDED}
+        return cls(**given | {"key": path.parent / facts["key"]}, audience=str(facts.get("audience") or ""))
 
 
 # --- the tool's key -----------------------------------------------------------------------------------------
@@ -113,18 +113,12 @@ class Platform:
     """The system, as far as the token gives access. Raises Refused."""
 
     def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-        now = int(time.time())
-        name = settings.client_id
+        self.settings, self.token = settings, ""
+        now, name = int(time.time()), settings.client_id
         claims = {"iss": name, "sub": name, "aud": settings.audience or settings.token_url, "iat": now}
         proof = _signed({**claims, "exp": now + 300, "jti": secrets.token_urlsafe(16)}, settings.key)
-        form = {
-            "grant_type": "client_credentials",
-            "client_assertion_type": "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
-            "client_assertion": proof,
-            "scope": " ".join(SCOPES),
-        }
-        self.token = ""
+        form = {"grant_type": "client_credentials", "scope": " ".join(SCOPES), "client_assertion": proof}
+        form |= {"client_assertion_type": "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"}
         asked = urllib.parse.urlencode(form).encode()
         facts, _ = self._ask(settings.token_url, "application/x-www-form-urlencoded", asked)
         self.token = str(facts.get("access_token", ""))
@@ -139,7 +133,8 @@ class Platform:
 
     def line_item(self, assignment: str) -> str | None:
         """The address of the assignment's column; None if there is none yet."""
-        url = _with(self.settings.lineitems, resource_id=assignment)
+        items = self.settings.lineitems
+        url = f"{items}{'&' if '?' in items else '?'}{urllib.parse.urlencode({'resource_id': assignment})}"
         facts, _ = self._ask(url, "application/vnd.ims.lis.v2.lineitemcontainer+json")
         return next((str(item["id"]) for item in facts if item.get("resourceId") == assignment), None)
 
@@ -150,14 +145,9 @@ class Platform:
         return str(facts["id"])
 
     def publish(self, line_item: str, user: str, mark: float, of: float) -> None:
-        asked = {
-            "userId": user,
-            "scoreGiven": mark,
-            "scoreMaximum": of,
-            "activityProgress": "Completed",
-            "gradingProgress": "FullyGraded",
-            "timestamp": datetime.now(UTC).isoformat(timespec="milliseconds"),
-        }
+        when = datetime.now(UTC).isoformat(timespec="milliseconds")
+        asked = {"userId": user, "scoreGiven": mark, "scoreMaximum": of, "timestamp": when}
+        asked |= {"activityProgress": "Completed", "gradingProgress": "FullyGraded"}
         parts = urllib.parse.urlsplit(line_item)
         url = parts._replace(path=f"{parts.path}/scores").geturl()  # what is asked of it stays behind
         self._ask(url, "application/vnd.ims.lis.v1.score+json", json.dumps(asked).encode())
@@ -179,15 +169,10 @@ class Platform:
             raise Refused(f"{url} cannot be asked ({error})") from None
 
 
-def _with(url: str, **asked: str) -> str:
-    return f"{url}{'&' if '?' in url else '?'}{urllib.parse.urlencode(asked)}"
-
-
 # --- who gets what ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Sendable:
+class Sendable(NamedTuple):
     scores: dict[str, tuple[str, float]]  # by student: the system's own name for them, the mark
     unknown: list[str]  # students with a final mark whom the system does not know, or not for certain
     named: list[str]  # of these, who is there by a name that nobody else has, and by nothing else
@@ -197,8 +182,8 @@ class Sendable:
 def sendable(rows: Sequence[Row], members: Iterator[dict[str, Any]], names: Names, by_name: bool = False) -> Sendable:
     """A member is matched to a student by address, number or the system's own name; with `by_name` otherwise by name,
     if the system gives no address and no number. Anybody may be called like another."""
-    surely: dict[str, set[str]] = {}
-    named: dict[str, set[str]] = {}
+    surely: dict[str, set[str]] = defaultdict(set)
+    named: dict[str, set[str]] = defaultdict(set)
     for member in members:
         user = str(member.get("user_id", ""))
         if not user or str(member.get("status", "Active")) != "Active":
@@ -207,14 +192,11 @@ def sendable(rows: Sequence[Row], members: Iterator[dict[str, Any]], names: Name
         known = names.find("", numbers).ids
         ids = known or (() if any(numbers[:2]) else names.find(str(member.get("name") or "")).ids)
         if len(ids) == 1:
-            (surely if known else named).setdefault(ids[0], set()).add(user)
+            (surely if known else named)[ids[0]].add(user)
     marks = {row.student: mark for row in rows if (mark := final(row)) is not None}
     users = {**named, **surely} if by_name else surely  # who is called like another gets nothing of theirs
     sure = {student: next(iter(users[student])) for student in marks if len(users.get(student, ())) == 1}
     unknown = sorted(marks.keys() - sure.keys())
-    return Sendable(
-        {student: (user, marks[student]) for student, user in sure.items()},
-        unknown,
-        [student for student in unknown if len(named.get(student, ())) == 1 and student not in surely],
-        [row.student for row in rows if row.student not in marks],
-    )
+    by_name_alone = [student for student in unknown if len(named.get(student, ())) == 1 and student not in surely]
+    scores = {student: (user, marks[student]) for student, user in sure.items()}
+    return Sendable(scores, unknown, by_name_alone, [row.student for row in rows if row.student not in marks])

@@ -12,16 +12,14 @@ from autograder.grading import records
 from autograder.grading.answers import Known
 from autograder.grading.course import Course
 from autograder.grading.drafts import Draft
-from autograder.grading.gradebook import GradeRow, grade_rows, late_penalty
+from autograder.grading.gradebook import GradeRow, late_penalty
 from autograder.grading.records import Record
-from autograder.instructor.rows import Asked, Row, questions_asked, row_of
+from autograder.instructor.rows import Asked, Grades, Row, grades_of, questions_asked, row_of
 from autograder.instructor.table import Table, plain
 from autograder.question.find import exercises_of
 
-Grades = dict[tuple[str, str], GradeRow]
 
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Change:
     """One question of one student whose mark changes, or (question "") the state of the submission."""
 
@@ -53,16 +51,13 @@ def changes_of(course: Course, assignment: str, drafts: Sequence[Draft]) -> list
     """The changes that each draft would make now. Raises NotACourse for an assignment that the gradebook does not
     know."""
     asked = questions_asked(course, assignment)
-    grades: dict[str, Grades] = {}
     with course.gradebook() as gradebook:
-        late = {s.student_id: s.total_seconds_late for s in gradebook.assignment_submissions(assignment)}
-        for row in grade_rows(gradebook, assignment):
-            grades.setdefault(row.student, {})[row.notebook, row.cell] = row
+        grades, late = grades_of(gradebook, assignment)
     made = []
     for draft in drafts:
         student = draft.record.student
         known = grades.get(student) or _without_marks(draft.record)
-        seconds = float(late.get(student, 0.0))
+        seconds = late.get(student, 0.0)
         before = records.load(course.root, assignment, student)
         old = row_of(None, student, asked, known, seconds, before, True)
         worth = Known(course.root, assignment, student, course.directory.db_url).points()
@@ -104,13 +99,13 @@ Side = tuple[Row, Grades, Record | None]
 
 def _changes(assignment: str, asked: Sequence[Asked], before: Side, after: Side) -> Iterable[Change]:
     (old, known, was), (new, fresh, now) = before, after
-    about: dict[str, Any] = {"assignment": assignment, "student": new.student}
-    about |= {"old_total": old.score, "new_total": new.score}
+
+    def change(question: str, before: float | None, after: float | None, of: float, why: str) -> Change:
+        return Change(assignment, new.student, question, before, after, of, old.score, new.score, why)
+
     first, second = _verdicts(was), _verdicts(now)
-    states = {"fault", "blocked"}
-    if old.state != new.state and {old.state, new.state} & states:
-        words = now.words if now is not None else ""
-        yield Change(question="", old=old.score, new=new.score, of=new.of, why=f"{new.state}: {words}", **about)
+    if old.state != new.state and {old.state, new.state} & {"fault", "blocked"}:
+        yield change("", old.score, new.score, new.of, f"{new.state}: {now.words if now is not None else ''}")
         return
     for question in asked:
         key = question.notebook, question.cell
@@ -120,19 +115,17 @@ def _changes(assignment: str, asked: Sequence[Asked], before: Side, after: Side)
             continue
         if mine == other and again.waiting and not row.waiting:
             why = f"the mark by hand stays, and waits for a second look: the question is worth {plain(question.of)} now"
-            yield Change(question=question.name, old=mine, new=other, of=question.of, why=why, **about)
+        elif mine == other and row.auto == again.auto:
             continue
-        if mine == other and row.auto == again.auto:
-            continue
-        one, two = first.get(key[1]), second.get(key[1])
-        why = reasons(one, two)
-        if mine == other:
-            would, was_ = ("none" if mark is None else plain(mark) for mark in (again.auto, row.auto))
-            why = f"the mark by hand stays; the automatic one would be {would} instead of {was_}: {why}"
-        yield Change(question=question.name, old=mine, new=other, of=question.of, why=why, **about)
+        else:
+            why = reasons(first.get(key[1]), second.get(key[1]))
+            if mine == other:
+                would, did = ("none" if mark is None else plain(mark) for mark in (again.auto, row.auto))
+                why = f"the mark by hand stays; the automatic one would be {would} instead of {did}: {why}"
+        yield change(question.name, mine, other, question.of, why)
     if old.penalty != new.penalty:
         why = f"{plain(new.penalty)} taken off for being late, and not {plain(old.penalty)}"
-        yield Change(question="late penalty", old=-old.penalty, new=-new.penalty, of=0.0, why=why, **about)
+        yield change("late penalty", -old.penalty, -new.penalty, 0.0, why)
 
 
 def _verdicts(record: Record | None) -> dict[str, Mapping[str, Any]]:
@@ -145,15 +138,13 @@ def reasons(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> str
         return "its test cell gives another result"
     before, after = old["verdict"], new["verdict"]
     was, now = ({p["name"]: p for p in verdict["properties"]} for verdict in (before, after))
-    said = [f"now holds: {name}" for name in now if now[name]["holds"] and name in was and not was[name]["holds"]]
-    said += [f"now fails: {name}" for name in now if not now[name]["holds"] and name in was and was[name]["holds"]]
+    both = [(name, was[name], now[name]) for name in now if name in was]
+    said = [f"now holds: {name}" for name, old_, new_ in both if new_["holds"] and not old_["holds"]]
+    said += [f"now fails: {name}" for name, old_, new_ in both if old_["holds"] and not new_["holds"]]
     said += [f"new: {name}, which {'holds' if now[name]['holds'] else 'fails'}" for name in now if name not in was]
     said += [f"no longer asked: {name}" for name in was if name not in now]
-    said += [
-        f"{name} is worth {now[name]['points']:g}, and was worth {was[name]['points']:g}"
-        for name in now
-        if name in was and now[name]["points"] != was[name]["points"]
-    ]
+    worth = [(name, old_["points"], new_["points"]) for name, old_, new_ in both]
+    said += [f"{name} is worth {now_:g}, and was worth {then:g}" for name, then, now_ in worth if now_ != then]
     for verb, here, there in (("no longer", before, after), ("now", after, before)):
         exercise = exercises_of(str(here["exercise"]).partition(".")[0]).get(str(here["exercise"]))
         sentences = {m.id: m.sentence for m in exercise.misconceptions} if exercise else {}

@@ -7,8 +7,7 @@ Nothing here changes a mark.
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from autograder.grading.beside import MARKED_LATE, NO_TIME
 from autograder.grading.marking import LATE
@@ -17,8 +16,7 @@ from autograder.instructor.rows import Asked, Row
 from autograder.question.specification import Exercise
 
 
-@dataclass(frozen=True, kw_only=True)
-class Difficulty:
+class Difficulty(NamedTuple):
     name: str
     of: float
     marked: int
@@ -28,16 +26,14 @@ class Difficulty:
     discrimination: float | None  # correlation with the points of all other questions; None: too few, or all the same
 
 
-@dataclass(frozen=True, kw_only=True)
-class Failed:
+class Failed(NamedTuple):
     exercise: str
     name: str
     failed: int
     written: int  # how many wrote the function
 
 
-@dataclass(frozen=True, kw_only=True)
-class Mistaken:
+class Mistaken(NamedTuple):
     exercise: str
     id: str
     sentence: str
@@ -46,8 +42,7 @@ class Mistaken:
 
 
 def difficulties(asked: Sequence[Asked], rows: Iterable[Row]) -> list[Difficulty]:
-    rows = list(rows)
-    found = []
+    rows, found = list(rows), []
     for question in asked:
         name, of = question.name, question.of
         marks = [mark for row in rows if (mark := row.questions.get(name)) is not None]
@@ -55,22 +50,11 @@ def difficulties(asked: Sequence[Asked], rows: Iterable[Row]) -> list[Difficulty
         if of and marks and not unread:
             full, nothing = sum(mark >= of for mark in marks), sum(mark <= 0 for mark in marks)
             mean = statistics.fmean(marks) / of
-            found.append(
-                Difficulty(
-                    name=name,
-                    of=of,
-                    marked=len(marks),
-                    mean=mean,
-                    full=full,
-                    nothing=nothing,
-                    discrimination=discrimination(name, rows),
-                )
-            )
+            found.append(Difficulty(name, of, len(marks), mean, full, nothing, discrimination(name, rows)))
     return sorted(found, key=lambda difficulty: difficulty.mean)
 
 
-FEWEST = 10
-"""Students without whom a correlation says nothing."""
+FEWEST = 10  # students without whom a correlation says nothing
 
 
 def discrimination(name: str, rows: Iterable[Row]) -> float | None:
@@ -89,7 +73,7 @@ def failures(marks: Iterable[Mapping[str, Any]]) -> list[Failed]:
     written = Counter(mark["exercise"] for mark in given)
     checked = [(mark["exercise"], found) for mark in given for found in mark["verdict"]["properties"]]
     failed = Counter((exercise, str(found["name"])) for exercise, found in checked if not found["holds"])
-    made = [Failed(exercise=e, name=n, failed=count, written=written[e]) for (e, n), count in failed.items()]
+    made = [Failed(exercise, name, count, written[exercise]) for (exercise, name), count in failed.items()]
     return sorted(made, key=lambda one: (-one.failed / one.written, one.exercise, one.name))
 
 
@@ -102,10 +86,7 @@ def mistakes(marks: Iterable[tuple[str, Mapping[str, Any]]], exercises: Mapping[
         for misconception in dict.fromkeys(mark["verdict"].get("misconceptions", [])):
             who.setdefault((mark["exercise"], misconception), []).append(student)
     sentences = {(name, m.id): m.sentence for name, e in exercises.items() for m in e.misconceptions}
-    made = [
-        Mistaken(exercise=e, id=i, sentence=sentences.get((e, i), ""), students=tuple(names), written=written[e])
-        for (e, i), names in who.items()
-    ]
+    made = [Mistaken(*key, sentences.get(key, ""), tuple(names), written[key[0]]) for key, names in who.items()]
     return sorted(made, key=lambda one: (-len(one.students), one.exercise, one.id))
 
 
@@ -115,8 +96,7 @@ CHANGED = ("cell", "test", "kind", "type", "order")
 """Findings with these words are about the notebook's own cells: deleted, edited, retyped, moved, given twice."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Look:
+class Look(NamedTuple):
     """One reason to look at one submission."""
 
     student: str
@@ -139,30 +119,24 @@ KINDS = {
 
 def to_look_at(found: Iterable[Record]) -> list[Look]:
     """Every reason once, by kind and student."""
-    made: dict[tuple[str, str, str], Look] = {}
-    for record in found:
-        for kind, words in _reasons(record):
-            made.setdefault((record.student, kind, words), Look(student=record.student, kind=kind, words=words))
-    order = list(KINDS)
-    return sorted(made.values(), key=lambda look: (order.index(look.kind), look.student))
+    made = dict.fromkeys(Look(record.student, *reason) for record in found for reason in _reasons(record))
+    return sorted(made, key=lambda look: (list(KINDS).index(look.kind), look.student))
 
 
 def _reasons(record: Record) -> Iterable[tuple[str, str]]:
     if record.state in ("fault", "blocked"):
         yield record.state, record.words
-    unsure = {mark["cell"]: mark["unsure"] for mark in record.marks if mark.get("unsure")}
-    for cell, words in unsure.items():
-        yield "unsure", f"{cell}: {words}"
-    stopped = {m["cell"]: m["stopped"] for m in record.marks if m.get("stopped") and not m.get("unsure")}
-    for cell, words in stopped.items():
-        yield "stopped", f"{cell}: {words}"
-    closed = {mark["cell"]: mark["verdict"].get("closed", []) for mark in record.marks}
-    for cell, names in closed.items():
-        if names:
-            yield "closed", f"{cell}: {', '.join(names)}"
+    said = ["which is closed"]
+    for mark in record.marks:
+        kind = "unsure" if mark.get("unsure") else "stopped"
+        if words := mark.get(kind):
+            yield kind, f"{mark['cell']}: {words}"
+            said.append(words)
+        if names := mark["verdict"].get("closed"):
+            yield "closed", f"{mark['cell']}: {', '.join(names)}"
     for words in record.incidents:
-        if any(text in words for text in (*stopped.values(), *unsure.values())) or "which is closed" in words:
-            continue  # said above
+        if any(text in words for text in said):
+            continue
         late = words in (MARKED_LATE, NO_TIME)
         stopped_cell = words.startswith(("Cell ", "All cells ")) or words.endswith(LATE)
         yield "late" if late else "stopped" if stopped_cell else "refused", words

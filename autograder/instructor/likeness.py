@@ -22,15 +22,15 @@ import ast
 import contextlib
 import functools
 import hashlib
+import itertools
 import json
 import math
 import unicodedata
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from zlib import crc32
 
 from autograder.grading.course import Course
@@ -54,8 +54,7 @@ LONG = 200  # characters from which on it is remarkable that two texts are the s
 REFERENCE = "(the reference solution)"
 
 
-@dataclass(frozen=True)
-class Pair:
+class Pair(NamedTuple):
     """Two students, or one and the reference."""
 
     one: str
@@ -65,8 +64,7 @@ class Pair:
     where: tuple[str, ...]  # questions in which they share them, the most first
 
 
-@dataclass(frozen=True)
-class Joint:
+class Joint(NamedTuple):
     """Two students, all their answers taken together."""
 
     one: str
@@ -77,8 +75,7 @@ class Joint:
     weight: float  # the logarithm of how much likelier this is if one copied
 
 
-@dataclass(frozen=True)
-class Same:
+class Same(NamedTuple):
     """Students with exactly the same answer to one question, including comments."""
 
     where: str
@@ -133,17 +130,15 @@ def together(students: Mapping[str, Answers], right: Mapping[str, Mapping[str, b
     answers first. students: the forms of everybody's answers; right: which of them have full marks, as far as that is
     known."""
     wrote: Counter[str] = Counter()
-    given: Counter[tuple[str, str]] = Counter()
     good: Counter[str] = Counter()
-    holders: dict[tuple[str, str], list[str]] = {}
+    holders: dict[tuple[str, str], list[str]] = defaultdict(list)
     for student, answers in students.items():
         for where, form in answers.items():
             wrote[where] += 1
-            given[where, form] += 1
             good[where] += right.get(student, {}).get(where, True)
-            holders.setdefault((where, form), []).append(student)
+            holders[where, form].append(student)
 
-    def weight(one: str, other: str) -> tuple[float, int, int, int]:
+    def weighed(one: str, other: str) -> Joint:
         total, same, wrong = 0.0, 0, 0
         both = students[one].keys() & students[other].keys()
         for where in both:
@@ -153,21 +148,17 @@ def together(students: Mapping[str, Answers], right: Mapping[str, Mapping[str, b
                 continue
             fine = right.get(one, {}).get(where, True)
             # How often others wrote it: of those who are right, or of all, since to be wrong is a coincidence itself.
-            chance = min(1.0, (given[where, form] - 1.5) / max(1, (good if fine else wrote)[where] - 1))
+            chance = min(1.0, (len(holders[where, form]) - 1.5) / max(1, (good if fine else wrote)[where] - 1))
             total += math.log((COPIED + (1 - COPIED) * chance) / chance)
             same, wrong = same + 1, wrong + (not fine)
-        return total, same, len(both), wrong
+        return Joint(one, other, same, len(both), wrong, total)
 
     pairs: Iterable[tuple[str, str]] = combinations(sorted(students), 2)
     if len(students) > ALL_PAIRS:
         rare = (who for who in holders.values() if 1 < len(who) <= FEW)
         pairs = sorted({pair for who in rare for pair in combinations(sorted(who), 2)})
     least = math.log(max(1, len(students) * (len(students) - 1) / 2))
-    found = []
-    for one, other in pairs:
-        total, same, both, wrong = weight(one, other)
-        if total > least and same >= LEAST_SAME:
-            found.append(Joint(one, other, same, both, wrong, total))
+    found = [pair for pair in itertools.starmap(weighed, pairs) if pair.weight > least and pair.same >= LEAST_SAME]
     return sorted(found, key=lambda pair: (-pair.wrong, -pair.weight, pair.one, pair.other))
 
 
@@ -198,28 +189,21 @@ def alike(
     free = frozenset().union(*(prints(source) for source in given.values()))
     everybody = _with(students, reference)
     held: dict[str, dict[int, str]] = {}
-    count: Counter[int] = Counter()
+    index: dict[int, list[str]] = defaultdict(list)
     for student, answers in everybody.items():
         held[student] = {value: where for where, source in answers.items() for value in prints(source) - free}
-        count.update(held[student].keys())
+        for value in held[student]:
+            index[value].append(student)
     few = common or min(max(2, math.ceil(SHARE * len(students))), FEW)
-    index: dict[int, list[str]] = {}
-    rare: Counter[str] = Counter()
-    for student, mine in held.items():
-        for value in mine:
-            if count[value] <= few:
-                index.setdefault(value, []).append(student)
-                rare[student] += 1
-    together: Counter[tuple[str, str]] = Counter()
-    for holders in index.values():
-        if len(holders) > 1:
-            together.update(combinations(holders, 2))
+    index = {value: holders for value, holders in index.items() if len(holders) <= few}
+    rare = Counter(student for holders in index.values() for student in holders)
+    together = Counter(pair for holders in index.values() for pair in combinations(holders, 2))
     pairs = []
     for (one, other), shared in together.items():
         part = shared / min(rare[one], rare[other])
         if shared >= least and part >= ALIKE:
             both = held[one].keys() & held[other].keys()
-            where = Counter(held[one][value] for value in both if count[value] <= few)
+            where = Counter(held[one][value] for value in both if value in index)
             pairs.append(Pair(one, other, shared, part, tuple(name for name, _ in where.most_common(3))))
     return sorted(pairs, key=lambda pair: (-pair.part, -pair.shared, pair.one, pair.other))
 
@@ -230,10 +214,10 @@ def _with(students: Mapping[str, Answers], reference: Answers) -> dict[str, Answ
 
 def same_to_the_letter(students: Mapping[str, Answers], given: Answers, reference: Answers) -> list[Same]:
     """Groups of two and more, the smallest first, because text that half of a class has was probably given to it."""
-    groups: dict[tuple[str, str], list[str]] = {}
+    groups: dict[tuple[str, str], list[str]] = defaultdict(list)
     for student, answers in _with(students, reference).items():
         for where, source in answers.items():
-            groups.setdefault((where, own_text(source, given.get(where, ""))), []).append(student)
+            groups[where, own_text(source, given.get(where, ""))].append(student)
     found = [Same(where, tuple(who)) for (where, own), who in groups.items() if len(who) > 1 and len(own) >= LONG]
     return sorted(found, key=lambda same: (len(same.students), same.where, same.students))
 
@@ -246,9 +230,9 @@ def repeated(students: Mapping[str, Answers], given: Answers, reference: Answers
     for where in dict.fromkeys(where for answers in everybody.values() for where in answers):
         free = letters(given.get(where, ""))
         here = {name: answers[where] for name, answers in everybody.items() if where in answers}
-        by_letters: dict[str, list[str]] = {}
+        by_letters: dict[str, list[str]] = defaultdict(list)
         for name, source in here.items():
-            by_letters.setdefault(letters(source), []).append(name)
+            by_letters[letters(source)].append(name)
         same = {text: names for text, names in by_letters.items() if len(text) >= SOME and text != free}
         groups += [Same(where, tuple(names)) for names in same.values() if len(names) > 1]
         ones = {names[0]: {where: here[names[0]]} for names in same.values()}  # a group is said above
@@ -260,37 +244,31 @@ def repeated(students: Mapping[str, Answers], given: Answers, reference: Answers
 def whole(students: Mapping[str, Answers], given: Answers, files: Mapping[str, frozenset[str]]) -> list[Same]:
     """Students who handed in the same: identical files, or exactly the same text. files: digests of their notebooks.
     Students known to have written nothing are not named."""
-    text: dict[str, list[str]] = {}
-    bytes_: dict[str, list[str]] = {}
+    same: dict[tuple[str, str], list[str]] = defaultdict(list)
     for student in sorted({*students, *files}):
         answers = students.get(student, {})
         own = [own_text(source, given.get(where, "")) for where, source in sorted(answers.items())]
         if answers and not any(own):
             continue
         if sum(map(len, own)) >= LONG:
-            text.setdefault("\n\n".join(own), []).append(student)
+            same["the same text", "\n\n".join(own)].append(student)
         for digest in files.get(student, ()):
-            bytes_.setdefault(digest, []).append(student)
-    found = {tuple(names): "the same file" for names in bytes_.values() if len(names) > 1}
-    for names in text.values():
-        if len(names) > 1:
-            found.setdefault(tuple(names), "the same text")
+            same["the same file", digest].append(student)
+    # Of a group that has both, the file is said.
+    found = {tuple(names): how for (how, _), names in sorted(same.items(), reverse=True) if len(names) > 1}
     return sorted((Same(how, names) for names, how in found.items()), key=lambda same: (same.where, same.students))
 
 
 def own_text(source: str, given: str) -> str:
     """The text that the student added, without blanks at the ends of lines and empty lines."""
-    free = {line.strip() for line in given.split("\n")}
-    lines: Sequence[str] = [line.rstrip() for line in source.split("\n")]
-    return "\n".join(line for line in lines if line and line.strip() not in free)
+    free = {"", *(line.strip() for line in given.split("\n"))}
+    return "\n".join(line.rstrip() for line in source.split("\n") if line.strip() not in free)
 
 
 # --- what the students wrote ------------------------------------------------------------------------------
 
 
-def answers_of_class(
-    course: Course, assignment: str, guard: Guard, kind: str = "code"
-) -> Iterator[tuple[str, Answers]]:
+def answers_of_class(course: Course, assignment: str, guard: Guard, kind: str) -> Iterator[tuple[str, Answers]]:
     """(student, answers) for everybody whose graded submission can be read. kind: "code" or "markdown"."""
     names = [master.name for master in course.masters(assignment)]
     for student in course.students(assignment):
@@ -303,15 +281,14 @@ def answers_of_class(
             yield student, found
 
 
-def answers_in(path: Path, notebook: str, kind: str = "code") -> Answers:
+def answers_in(path: Path, notebook: str, kind: str) -> Answers:
     try:
-        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-        return _answers(cells, notebook, kind)
+        return _answers(json.loads(path.read_text(encoding="utf-8"))["cells"], notebook, kind)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return {}
 
 
-def _answers(cells: Iterable[Mapping[str, Any]], notebook: str, kind: str = "code") -> Answers:
+def _answers(cells: Iterable[Mapping[str, Any]], notebook: str, kind: str) -> Answers:
     found = {}
     for cell in cells:
         about = cell.get("metadata", {}).get("nbgrader", {})
@@ -323,16 +300,16 @@ def _answers(cells: Iterable[Mapping[str, Any]], notebook: str, kind: str = "cod
 
 def files_of_class(course: Course, assignment: str) -> dict[str, frozenset[str]]:
     """Digests of the notebooks and archives whose size occurs twice, because only those can be the same."""
-    sizes: dict[int, list[tuple[str, Path]]] = {}
+    sizes: dict[int, list[tuple[str, Path]]] = defaultdict(list)
     for student in course.students(assignment):
         folder = course.submission(student, assignment)
         for path in [*folder.rglob("*.ipynb"), *folder.parent.glob(f"{assignment}.*")]:
             if path.is_file() and not path.is_symlink():
-                sizes.setdefault(path.stat().st_size, []).append((student, path))
-    found: dict[str, set[str]] = {}
+                sizes[path.stat().st_size].append((student, path))
+    found: dict[str, set[str]] = defaultdict(set)
     for same in sizes.values():
         for student, path in same if len({student for student, _ in same}) > 1 else ():
-            found.setdefault(student, set()).add(hashlib.sha256(path.read_bytes()).hexdigest())
+            found[student].add(hashlib.sha256(path.read_bytes()).hexdigest())
     return {student: frozenset(digests) for student, digests in found.items()}
 
 

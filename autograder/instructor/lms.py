@@ -10,7 +10,7 @@ it does not know one row, and gives the marks of a row without an address to the
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from autograder.instructor.rows import Asked, Row
 from autograder.instructor.table import Table, as_csv, plain
 from autograder.intake.naming import Names
 from autograder.intake.roster import WAYS, WORKSHEET, columns_of, line_of, people_of
-from autograder.intake.spreadsheet import WORDS, Form, Sheet, read_as_written, read_sheet
+from autograder.intake.spreadsheet import WORDS, Sheet, read_as_written, read_sheet
 from autograder.intake.spreadsheet import plain as heading
 from autograder.preflight.finding import shown
 
@@ -52,119 +52,103 @@ def write_new(
 ) -> Filled:
     """A new file. Gradescope's has everybody, as its own list of marks has."""
     of = sum(question.of for question in asked)
-    marked = [row for row in rows if final(row) is not None]
+    marked, most = [row for row in rows if final(row) is not None], plain(out_of or of)
+    marks = {row.student: plain((final(row) or 0.0) * _scale(of, out_of)) for row in marked}
     made = Filled(path, title, len(marked), without=[row.student for row in rows if final(row) is None])
-    table = LMS[lms](title, asked, rows if lms == "gradescope" else marked, (out_of or of) / of if of else 1.0)
+    table = LMS[lms](title, asked, rows if lms == "gradescope" else marked, marks, most)
     if lms == "moodle":
         by = ("Email address", "the e-mail address") if all(r.email for r in marked) else ("Username", "the user name")
-        made.notes.append(f'In Moodle, map "{by[0]}" to {by[1]}, and set the maximum to {plain(out_of or of)}')
+        made.notes.append(f'In Moodle, map "{by[0]}" to {by[1]}, and set the maximum to {most}')
     if lms == "canvas":
         made.notes.append("Canvas knows a row by its login or its name only: --into an exported file is surer")
     write_whole(path, as_csv(table))
     return made
 
 
-def canvas(title: str, asked: Sequence[Asked], rows: Sequence[Row], scale: float) -> Table:
-    made: Table = [
-        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", title],
-        ["    Points Possible", "", "", "", "", plain(scale * sum(question.of for question in asked))],
-    ]
+# Each is a table of these rows: marks has the final ones as they are to be written, of is what they are out of.
+Marks = Mapping[str, Any]
+
+
+def canvas(title: str, asked: Sequence[Asked], rows: Sequence[Row], marks: Marks, of: Any) -> Table:
+    head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", title]
+    made: Table = [head, ["    Points Possible", "", "", "", "", of]]
     for row in rows:
-        name = ", ".join(part for part in (row.last_name, row.first_name) if part) or row.student
-        made.append([name, "", "", row.student, "", _scaled(final(row), scale)])
+        name = ", ".join(filter(None, (row.last_name, row.first_name))) or row.student
+        made.append([name, "", "", row.student, "", marks[row.student]])
     return made
 
 
-def moodle(title: str, asked: Sequence[Asked], rows: Sequence[Row], scale: float) -> Table:
+def moodle(title: str, asked: Sequence[Asked], rows: Sequence[Row], marks: Marks, of: Any) -> Table:
     """A column with a gap is left out, because Moodle would match such a row to the one above."""
-    columns = {
-        "Username": [row.student for row in rows],
-        "First name": [row.first_name for row in rows],
-        "Last name": [row.last_name for row in rows],
-        "Email address": [row.email for row in rows],
-    }
-    whole = {name: values for name, values in columns.items() if all(values) or name.endswith("name")}
-    marks = [_scaled(final(row), scale) for row in rows]
-    return [[*whole, title], *(list(values) for values in zip(*whole.values(), marks, strict=True))]
+    about = {"Username": "student", "First name": "first_name", "Last name": "last_name", "Email address": "email"}
+    whole = [name for name in about if name != "Email address" or all(row.email for row in rows)]
+    return [[*whole, title], *([*(getattr(row, about[name]) for name in whole), marks[row.student]] for row in rows)]
 
 
-def gradescope(title: str, asked: Sequence[Asked], rows: Sequence[Row], scale: float) -> Table:
+def gradescope(title: str, asked: Sequence[Asked], rows: Sequence[Row], marks: Marks, of: Any) -> Table:
     """The columns of Gradescope's own list of marks."""
     head = ["First Name", "Last Name", "SID", "Email", "Total Score", "Max Points", "Status", "Submission ID"]
     questions = [f"{n}: {question.name} ({plain(question.of)} pts)" for n, question in enumerate(asked, 1)]
-    of = plain(scale * sum(question.of for question in asked))
     made: Table = [[*head, "Submission Time", "Lateness (H:M:S)", *questions]]
     for row in rows:
-        mark = final(row)
-        status = "Graded" if mark is not None else "Missing" if row.score is None else "Ungraded"
+        status = "Graded" if row.student in marks else "Missing" if row.score is None else "Ungraded"
         minutes, seconds = divmod(round(row.late), 60)
         late = f"{minutes // 60:02}:{minutes % 60:02}:{seconds:02}"
-        about = [row.first_name, row.last_name, row.student, row.email, _scaled(mark, scale), of, status, "", "", late]
-        made.append([*about, *(plain(row.questions[question.name]) for question in asked)])
+        about = [row.first_name, row.last_name, row.student, row.email, marks.get(row.student), of, status]
+        made.append([*about, "", "", late, *(plain(row.questions[question.name]) for question in asked)])
     return made
 
 
-LMS: dict[str, Callable[[str, Sequence[Asked], Sequence[Row], float], Table]] = {
-    "canvas": canvas,
-    "moodle": moodle,
-    "gradescope": gradescope,
-}
+LMS = {"canvas": canvas, "moodle": moodle, "gradescope": gradescope}
 
 
-def _scaled(mark: float | None, scale: float) -> Any:
-    return plain(None if mark is None else mark * scale)
+def _scale(of: float, out_of: float | None) -> float:
+    return (out_of or of) / of if of else 1.0
 
 
 # --- a file that was exported, filled in ------------------------------------------------------------------
 
 
 def fill(
-    course: Course,
-    exported: Path,
-    path: Path,
-    title: str,
-    of: float,
-    rows: Sequence[Row],
-    out_of: float | None = None,
+    course: Course, exported: Path, path: Path, title: str, of: float, rows: Sequence[Row], out_of: float | None = None
 ) -> Filled:
     """Write a copy of an exported file with the marks in it. title: of the column. out_of: the maximum to which marks
     are scaled. Raises ValueError, with a message, if the column or its maximum does not fit."""
     sheet = read_sheet(exported)
     raw, form = read_as_written(exported)
-    lines = {number: row for number, row in raw}
+    lines = dict(raw)
     place = _column(exported.name, sheet, title)
     made = Filled(path, sheet.headings[place])
     owners, made.left = _owners(course, sheet)
     _check_maximum(exported.name, sheet, place, of, out_of)
-    comma = _writes_commas(form, lines.values())
-    marks = {row.student: final(row) for row in rows}
-    scale = (out_of or of) / of if of else 1.0
+    cells = [cell for row in lines.values() for cell in row]  # do the file's own numbers have a comma?
+    commas, dots = (any(re.fullmatch(rf"\d+{mark}\d+", cell) for cell in cells) for mark in (",", r"\."))
+    comma = form.separator != "," and commas and not dots
+    marks = {row.student: mark * _scale(of, out_of) for row in rows if (mark := final(row)) is not None}
     for number, student in owners.items():
-        mark = marks.get(student)
-        if mark is None:
+        if student not in marks:
             continue
-        row = lines[number]
+        row, mark = lines[number], marks[student]
         row += [""] * (place + 1 - len(row))
-        before, words = row[place].strip(), f"{plain(mark * scale)}"
-        if before not in ABSENT and _number(before) is None:
+        before, words = row[place].strip(), f"{plain(mark)}"
+        had = mark if before in ABSENT else _number(before)
+        if had is None:
             made.left.append(f"{student}: there is {shown(before, 20)!r} in the file, which stays")
             continue
-        if before not in ABSENT and abs((_number(before) or 0.0) - mark * scale) >= 0.005:  # as Canvas compares them
+        if abs(had - mark) >= 0.005:  # as Canvas compares them
             made.replaced.append(student)
         row[place] = words.replace(".", ",") if comma else words
         made.marks += 1
-    there = set(owners.values())
-    made.absent = sorted(name for name, mark in marks.items() if mark is not None and name not in there)
-    made.without = sorted(name for name, mark in marks.items() if mark is None)
+    made.absent = sorted(marks.keys() - {*owners.values()})
+    made.without = sorted(row.student for row in rows if row.student not in marks)
     write_whole(path, form.write(row for _, row in raw))
     return made
 
 
 def _column(name: str, sheet: Sheet, title: str) -> int:
-    if any(heading(each).startswith(WORKSHEET) for each in sheet.headings):
-        place = sheet.column(*WORDS["worksheet"]["mark"])
-        if place is not None:
-            return place
+    of_worksheet = any(heading(each).startswith(WORKSHEET) for each in sheet.headings)
+    if of_worksheet and (place := sheet.column(*WORDS["worksheet"]["mark"])) is not None:
+        return place
     found = [n for n, each in enumerate(sheet.headings) if _bare(title) in (_bare(each), heading(each))]
     if len(found) == 1:
         return found[0]
@@ -233,11 +217,3 @@ def _number(text: str) -> float | None:
         return None
     whole, _, part = text.strip().replace(",", ".").rpartition(".")
     return float(f"{whole.replace('.', '')}.{part}" if whole else part or text)
-
-
-def _writes_commas(form: Form, lines: Any) -> bool:
-    """Whether the file's own numbers have a comma."""
-    if form.separator == ",":
-        return False
-    cells = [cell for line in lines for cell in line]
-    return any(re.fullmatch(r"\d+,\d+", c) for c in cells) and not any(re.fullmatch(r"\d+\.\d+", c) for c in cells)

@@ -129,12 +129,8 @@ def _empty(book: Path, made: Change) -> None:
         made.students, made.submissions = (
             new.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("student", "submitted_assignment")
         )
-        made.assignments = [
-            name
-            for (name,) in new.execute(
-                "SELECT name FROM assignment WHERE id IN (SELECT assignment_id FROM notebook) ORDER BY name"
-            )
-        ]
+        released = "SELECT name FROM assignment WHERE id IN (SELECT assignment_id FROM notebook) ORDER BY name"
+        made.assignments = [name for (name,) in new.execute(released)]
         for table in OF_THE_CLASS:
             new.execute(f"DELETE FROM {table}")
         new.execute("UPDATE assignment SET duedate = NULL")
@@ -151,8 +147,8 @@ def _comments(course: Course, assignment: str) -> dict[str, list[str]]:
     were told; nothing with a name of the class in it."""
     found = rubric.comments(course.root, assignment)
     with course.gradebook() as gradebook:
-        people = [(each.id, each.first_name, each.last_name) for each in gradebook.students]
-        names = {word for person in people for name in filter(None, person) for word in _words(name)}
+        people = (f"{each.id} {each.first_name or ''} {each.last_name or ''}" for each in gradebook.students)
+        names = set[str]().union(*map(_words, people))
         for asked in (one for one in questions_asked(course, assignment) if one.by_hand):
             given = answers_to(gradebook, assignment, asked.notebook, asked.cell)
             said = Counter(one.words for one in given if one.words and not names & _words(one.words))
@@ -190,8 +186,7 @@ def go_on(course: Course) -> Change:
             _rename(_beside(book, "old"), None)
     made.left = [path.relative_to(old).as_posix() for path in sorted(old.rglob("*")) if not path.is_dir()]
     if made.left:
-        place = free(course.root / f"left-over-{date.today().isoformat()}")
-        old.rename(place)
+        place = old.rename(free(course.root / f"left-over-{date.today().isoformat()}"))
         made.left = [f"{place.name}/{name}" for name in made.left]
     if (away := _beside(book, "old")).exists():
         made.left.append(away.name)
@@ -212,14 +207,11 @@ def _move(course: Course, book: Path, kept: zipfile.ZipFile) -> None:
         if book.exists():
             raise ValueError(f"{book} was made while this was interrupted: move it away, then run this again")
         empty.rename(book)
-    for top in folders(course, True):
-        target = room / "old" / top
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if (course.root / top).exists() and not target.exists():
-            (course.root / top).rename(target)
-    for path in sorted((room / "new").rglob("*")):
-        target = course.root / "grading" / path.relative_to(room / "new")
-        if path.is_file() and not target.exists():
+    moves = [(course.root / top, room / "old" / top) for top in folders(course, True)]
+    new = (path for path in sorted((room / "new").rglob("*")) if path.is_file())
+    moves += [(path, course.root / "grading" / path.relative_to(room / "new")) for path in new]
+    for path, target in moves:
+        if path.exists() and not target.exists():
             target.parent.mkdir(parents=True, exist_ok=True)
             os.replace(path, target)
 
@@ -228,7 +220,7 @@ def _rename(book: Path, target: Path | None) -> None:
     """A gradebook with its journals; None: delete it."""
     for end in JOURNALS:
         path = book.with_name(book.name + end)
-        if path.exists() and target is not None:
-            path.rename(target.with_name(target.name + end))
+        if target is None:
+            path.unlink(missing_ok=True)
         elif path.exists():
-            path.unlink()
+            path.rename(target.with_name(target.name + end))

@@ -7,7 +7,8 @@ is computed here; `pages/overview.html` has the layout.
 
 import statistics
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 from markupsafe import Markup
 
 from autograder.feedback import clean
+from autograder.feedback.clean import text
 from autograder.files import write_whole
 from autograder.grading import groups, records
 from autograder.grading.course import Course
@@ -22,17 +24,8 @@ from autograder.grading.gradebook import late_arithmetic
 from autograder.grading.records import Record
 from autograder.guard import Guard, NotRead
 from autograder.instructor import likeness
-from autograder.instructor.lessons import (
-    KINDS,
-    Difficulty,
-    Mistaken,
-    difficulties,
-    failures,
-    mistakes,
-    to_look_at,
-    uncontained,
-)
-from autograder.instructor.rows import Row, questions_asked, report_rows, stale_in
+from autograder.instructor.lessons import KINDS, Mistaken, difficulties, failures, mistakes, to_look_at, uncontained
+from autograder.instructor.rows import Row, absent, questions_asked, report_rows, stale_in
 from autograder.instructor.written import titles
 from autograder.pages import duration, number, part, render
 from autograder.preflight.master import defined
@@ -67,17 +60,17 @@ def write_overview(course: Course, assignment: str) -> Path:
         stale=stale_in(rows, assignment),
         marks=_marks(rows),
         hard=[
-            [clean.text(called[d.name]), part("bar", d.mean), number(d.of), d.full, d.nothing, d.marked, _apart(d)]
-            for d in difficulties(asked, rows)
+            [text(called[name]), part("bar", mean), number(of), full, none, marked, "" if r is None else f"{r:.2f}"]
+            for name, of, marked, mean, full, none, r in difficulties(asked, rows)
         ],
         failed=[
-            [clean.text(one.name), clean.text(_short(one.exercise)), one.failed, f"{one.failed / one.written:.0%}"]
+            [text(one.name), text(_short(one.exercise)), one.failed, f"{one.failed / one.written:.0%}"]
             for one in failures(mark for record in known for mark in record.marks)[:20]
         ],
-        absent=[row.shown for row in rows if row.state == "nothing handed in"],
+        absent=absent(rows),
         ungraded=[row.student for row in rows if row.state == "not graded"],
         late=[
-            [clean.text(row.student), duration(row.late), number(row.penalty), late_arithmetic(course.config, row.late)]
+            [text(row.student), duration(row.late), number(row.penalty), late_arithmetic(course.config, row.late)]
             for row in rows
             if row.late > 0
         ],
@@ -93,14 +86,8 @@ def write_overview(course: Course, assignment: str) -> Path:
 def counts(parts: Sequence[float]) -> list[int]:
     """The number of students in each tenth of the points: [0, 10 %), … [90 %, 100 %]; more than all (extra credit) in
     the last."""
-    made = [0] * BINS
-    for share in parts:
-        made[min(max(int(share * BINS + 1e-9), 0), BINS - 1)] += 1
-    return made
-
-
-def _apart(found: Difficulty) -> str:
-    return "" if found.discrimination is None else f"{found.discrimination:.2f}"
+    found = Counter(min(max(int(share * BINS + 1e-9), 0), BINS - 1) for share in parts)
+    return [found[i] for i in range(BINS)]
 
 
 def _marks(rows: Sequence[Row]) -> dict[str, Any]:
@@ -108,22 +95,14 @@ def _marks(rows: Sequence[Row]) -> dict[str, Any]:
     if not parts:
         return {}
     low, middle, high = statistics.quantiles(parts, n=4) if len(parts) > 1 else (parts[0],) * 3
-    of = next(row.of for row in rows if row.of)
-    heights = counts(parts)
-    return {
-        "counts": heights,
-        "median_share": f"{statistics.median(parts):.0%}",
-        "students": len(parts),
-        "of": of,
-        "median": middle * of,
-        "low": low * of,
-        "high": high * of,
-        "mean": statistics.fmean(parts) * of,
-        "tenths": [
-            [f"{i * 10} to {'under ' if i < BINS - 1 else ''}{i * 10 + 10} %", count, f"{count / len(parts):.0%}"]
-            for i, count in enumerate(heights)
-        ],
-    }
+    of, heights = next(row.of for row in rows if row.of), counts(parts)
+    points = {"of": of, "median": middle * of, "low": low * of, "high": high * of, "mean": statistics.fmean(parts) * of}
+    tenths = [
+        [f"{i * 10} to {'under ' if i < BINS - 1 else ''}{i * 10 + 10} %", count, f"{count / len(parts):.0%}"]
+        for i, count in enumerate(heights)
+    ]
+    shares = {"counts": heights, "tenths": tenths, "median_share": f"{statistics.median(parts):.0%}"}
+    return {"students": len(parts), **points, **shares}
 
 
 def _again(course: Course, assignment: str, known: Sequence[Record], guard: Guard) -> dict[str, Any]:
@@ -131,12 +110,12 @@ def _again(course: Course, assignment: str, known: Sequence[Record], guard: Guar
     Unreadable submissions are left out."""
     unread: set[str] = set()
 
-    def read(source: str) -> frozenset[int]:
+    def ask(otherwise: Any, function: Callable[..., Any], *given: Any) -> Any:
         try:
-            return guard.ask(likeness.fingerprints, source)
+            return guard.ask(function, *given)
         except NotRead:
-            unread.add(source)
-            return frozenset()
+            unread.update(given[:1] if function is likeness.fingerprints else ())
+            return otherwise
 
     single = set(groups.one_of_each(course.root, assignment, course.students(assignment)))  # partners are no copies
 
@@ -148,43 +127,33 @@ def _again(course: Course, assignment: str, known: Sequence[Record], guard: Guar
     marks = [(record.student, mark) for record in known for mark in record.marks]
     found = mistakes(marks, exercises_of(assignment))
     free, right = likeness.given(course, assignment), likeness.reference(course, assignment)
+    anonymous = partial(ask, "", likeness.anonymous)
     try:
-        pairs = _pairs(likeness.alike(answers, free, right, read))
+        pairs = _pairs(likeness.alike(answers, free, right, partial(ask, frozenset(), likeness.fingerprints)))
     except ImportError:
         pairs = None
-    alone = {student: _forms(guard, given, free) for student, given in answers.items()}
+    alone = {student: ask({}, likeness.forms, given, free) for student, given in answers.items()}
     prose = of_class("markdown")
     unwritten, model = (part(course, assignment, "markdown") for part in (likeness.given, likeness.reference))
     everything = {student: answers.get(student, {}) | prose.get(student, {}) for student in {*answers, *prose}}
     files = {one: of for one, of in likeness.files_of_class(course, assignment).items() if one in single}
+    copies = likeness.whole(everything, free | unwritten, files)
+    joint = likeness.together(alone, _right(known, answers))
     essays, edited = likeness.repeated(prose, unwritten, model)
     return {
-        "copies": [
-            [clean.text(g.where), len(g.students), _names(g.students)]
-            for g in likeness.whole(everything, free | unwritten, files)
-        ],
-        "together": [
-            [clean.text(p.one), clean.text(p.other), f"{p.same} of {p.of}", p.wrong]
-            for p in likeness.together(alone, _right(known, answers))
-        ],
+        "copies": [[text(g.where), len(g.students), _names(g.students)] for g in copies],
+        "together": [[text(p.one), text(p.other), f"{p.same} of {p.of}", p.wrong] for p in joint],
         "essays": _groups(essays),
         "edited": _pairs(edited),
         "mistakes": [
-            [clean.text(m.id), len(m.students), f"{len(m.students) / m.written:.0%}", clean.text(_short(m.exercise))]
+            [text(m.id), len(m.students), f"{len(m.students) / m.written:.0%}", text(_short(m.exercise))]
             for m in found[:MOST]
         ],
-        "examples": [(m, _short(m.exercise), _example(m, answers, guard)) for m in found[:12]],
+        "examples": [(m, _short(m.exercise), _example(m, answers, anonymous)) for m in found[:12]],
         "pairs": pairs,
         "unread": [student for student, given in answers.items() if not unread.isdisjoint(given.values())],
         "groups": _groups(likeness.same_to_the_letter(answers, free, right)),
     }
-
-
-def _forms(guard: Guard, given: likeness.Answers, free: likeness.Answers) -> likeness.Answers:
-    try:
-        return guard.ask(likeness.forms, given, free)
-    except NotRead:
-        return {}
 
 
 def _right(known: Sequence[Record], answers: Mapping[str, likeness.Answers]) -> dict[str, dict[str, bool]]:
@@ -199,34 +168,19 @@ def _right(known: Sequence[Record], answers: Mapping[str, likeness.Answers]) -> 
 
 
 def _pairs(found: Sequence[likeness.Pair]) -> list[list[str]]:
-    return [
-        [clean.text(p.one), clean.text(p.other), f"{p.part:.0%}", clean.text(", ".join(map(_cell, p.where)))]
-        for p in found
-    ]
+    return [[text(p.one), text(p.other), f"{p.part:.0%}", text(", ".join(map(_cell, p.where)))] for p in found]
 
 
 def _groups(found: Sequence[likeness.Same]) -> list[list[Any]]:
     return [
-        [clean.text(_cell(g.where)), len(g.students) - (likeness.REFERENCE in g.students), _names(g.students)]
-        for g in found
+        [text(_cell(g.where)), len(g.students) - (likeness.REFERENCE in g.students), _names(g.students)] for g in found
     ]
 
 
-def _example(one: Mistaken, answers: Mapping[str, likeness.Answers], guard: Guard) -> str:
-    name = f"def {_short(one.exercise)}("
-
-    def anonymous(source: str) -> str:
-        try:
-            return guard.ask(likeness.anonymous, source)
-        except NotRead:
-            return ""
-
-    written = (
-        anonymous(source)
-        for student in one.students[:MOST]
-        for source in answers.get(student, {}).values()
-        if name in source
-    )
+def _example(one: Mistaken, answers: Mapping[str, likeness.Answers], anonymous: Callable[[str], str]) -> str:
+    """The shortest answer of those who made a mistake."""
+    given = (source for student in one.students[:MOST] for source in answers.get(student, {}).values())
+    written = (anonymous(source) for source in given if f"def {_short(one.exercise)}(" in source)
     return min(filter(None, written), key=len, default="")
 
 
@@ -235,7 +189,7 @@ def _looks(known: Sequence[Record]) -> list[tuple[str, int, list[list[str]]]]:
     found = []
     for kind, group in groupby(to_look_at(known), key=lambda look: look.kind):
         here = list(group)
-        lines: list[list[str]] = [[clean.text(look.student), clean.text(look.words, 300)] for look in here]
+        lines: list[list[str]] = [[text(look.student), text(look.words, 300)] for look in here]
         found.append((KINDS[kind], len({look.student for look in here}), lines))
     return found
 
@@ -248,14 +202,14 @@ def _time(known: Sequence[Record]) -> dict[str, Any]:
     return {
         "total": f"{sum(value for value, _ in seconds):.0f}",
         "median": f"{statistics.median(value for value, _ in seconds):.2f}",
-        "slowest": [[clean.text(student), f"{value:.2f}"] for value, student in reversed(seconds[-5:])],
+        "slowest": [[text(student), f"{value:.2f}"] for value, student in reversed(seconds[-5:])],
         "tiers": ", ".join(f"{name} ({count})" for name, count in tiers.most_common()),
     }
 
 
 def _names(students: Sequence[str], most: int = 12) -> Markup:
     rest = f" and {len(students) - most} more" if len(students) > most else ""
-    return clean.text(", ".join(students[:most])) + rest
+    return text(", ".join(students[:most])) + rest
 
 
 def _short(exercise: str) -> str:

@@ -8,9 +8,10 @@ States of a row:
     nothing handed in   the gradebook knows the student; no score, which is not zero
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from autograder.grading import records
 from autograder.grading.course import Course
@@ -47,8 +48,10 @@ class Row:
         return f"{self.student} ({name})" if name else self.student
 
 
-@dataclass(frozen=True)
-class Asked:
+Grades = dict[tuple[str, str], GradeRow]  # by notebook and cell
+
+
+class Asked(NamedTuple):
     notebook: str
     cell: str
     of: float
@@ -58,15 +61,12 @@ class Asked:
 
 def questions_asked(course: Course, assignment: str) -> list[Asked]:
     """In the order of the notebooks. Raises NotACourse for an assignment that the gradebook does not know."""
-    cells = [
-        (master.name, cell.id, float(cell.points or 0.0), cell.task or cell.solution)
-        for master in course.masters(assignment)
-        for cell in master.cells
-        if cell.grade or cell.task
-    ]
-    names = [cell for _, cell, _, _ in cells]
+    masters = course.masters(assignment)
+    cells = [(master.name, cell) for master in masters for cell in master.cells if cell.grade or cell.task]
+    several = Counter(cell.id for _, cell in cells)
     return [
-        Asked(nb, cell, of, cell if names.count(cell) == 1 else f"{nb}/{cell}", hand) for nb, cell, of, hand in cells
+        Asked(nb, c.id, float(c.points or 0.0), c.id if several[c.id] == 1 else f"{nb}/{c.id}", c.task or c.solution)
+        for nb, c in cells
     ]
 
 
@@ -77,14 +77,12 @@ def automatic_alone(asked: Sequence[Asked], rows: Iterable[Row]) -> tuple[list[A
     made = []
     for row in rows:
         marks = {question.name: row.questions[question.name] for question in kept}
-        state, score, open_ = row.state, row.score, tuple(name for name in row.waiting if name in marks)
-        about: dict[str, Any] = {}
+        open_ = tuple(name for name in row.waiting if name in marks)
+        about: dict[str, Any] = {"questions": marks, "waiting": open_, "penalty": 0.0, "extra": 0.0, "of": of}
         if row.score is not None:
-            score = sum(mark or 0.0 for mark in marks.values())
-            state = "waiting" if open_ else "graded"
-            about = {"words": _words(kept, marks, open_, 0.0, row.remarks)}
-        about |= {"questions": marks, "waiting": open_, "penalty": 0.0, "extra": 0.0}
-        made.append(replace(row, state=state, score=score, of=of, **about))  # type: ignore[arg-type]
+            about |= {"score": sum(mark or 0.0 for mark in marks.values()), "state": "waiting" if open_ else "graded"}
+            about |= {"words": _words(kept, marks, open_, 0.0, row.remarks)}
+        made.append(replace(row, **about))
     return kept, made
 
 
@@ -99,27 +97,26 @@ def report_rows(course: Course, assignment: str) -> list[Row]:
     NotACourse for an assignment that the gradebook does not know."""
     asked = questions_asked(course, assignment)
     handed_in = set(course.students(assignment))
-    grades: dict[str, dict[tuple[str, str], GradeRow]] = {}
+    rows = []
     with course.gradebook() as gradebook:
         renew_penalties(gradebook, assignment, course.config)
         people = {student.id: student for student in gradebook.students}
-        late = {s.student_id: s.total_seconds_late for s in gradebook.assignment_submissions(assignment)}
-        for row in grade_rows(gradebook, assignment):
-            grades.setdefault(row.student, {})[row.notebook, row.cell] = row
-        rows = [
-            row_of(
-                people.get(student),
-                student,
-                asked,
-                grades.get(student, {}),
-                float(late.get(student, 0.0)),
-                records.load(course.root, assignment, student) if student in handed_in else None,
-                student in handed_in,
-            )
-            for student in sorted(set(people) | handed_in)
-        ]
+        grades, late = grades_of(gradebook, assignment)
+        for student in sorted(set(people) | handed_in):
+            record = records.load(course.root, assignment, student) if student in handed_in else None
+            about = people.get(student), student, asked, grades.get(student, {}), late.get(student, 0.0)
+            rows.append(row_of(*about, record, student in handed_in))
     old = stale(course, assignment, [row.student for row in rows if row.score is not None])
     return [_stale(row, old[row.student]) if row.student in old else row for row in rows]
+
+
+def grades_of(gradebook: Any, assignment: str) -> tuple[dict[str, Grades], dict[str, float]]:
+    """By student, the marks by notebook and cell, and by how many seconds the submission is late."""
+    grades: dict[str, Grades] = defaultdict(dict)
+    for row in grade_rows(gradebook, assignment):
+        grades[row.student][row.notebook, row.cell] = row
+    late = {s.student_id: float(s.total_seconds_late) for s in gradebook.assignment_submissions(assignment)}
+    return grades, late
 
 
 def _stale(row: Row, of: float) -> Row:
@@ -127,6 +124,10 @@ def _stale(row: Row, of: float) -> Row:
     said = "; ".join(filter(None, (f"graded before the assignment changed{then}", row.remarks)))
     words = row.words.removesuffix(f"; {row.remarks}") if row.remarks else row.words
     return replace(row, stale=True, remarks=said, words=f"{words}; {said}")
+
+
+def absent(rows: Iterable[Row]) -> list[str]:
+    return [row.shown for row in rows if row.state == "nothing handed in"]
 
 
 def stale_in(rows: Iterable[Row], assignment: str) -> str:
@@ -138,16 +139,14 @@ def row_of(
     person: Any,
     student: str,
     asked: Sequence[Asked],
-    grades: dict[tuple[str, str], GradeRow],
+    grades: Grades,
     late: float,
     record: Record | None,
     handed_in: bool,
 ) -> Row:
     marks: dict[str, float | None] = {}
-    waiting = []
-    extra = of = 0.0
+    waiting, extra = list[str](), 0.0
     for question in asked:
-        of += question.of
         grade = grades.get((question.notebook, question.cell))
         given = None if grade is None else grade.auto if grade.manual is None else grade.manual
         more = 0.0 if grade is None or given is None else float(grade.extra or 0.0)
@@ -155,30 +154,18 @@ def row_of(
         extra += more
         if grade is None or given is None or grade.waiting:
             waiting.append(question.name)
-    penalties = {notebook: float(grade.penalty or 0.0) for (notebook, _), grade in grades.items()}
-    penalty = sum(penalties.values())
+    penalty = sum({notebook: float(grade.penalty or 0.0) for (notebook, _), grade in grades.items()}.values())
     state = _state(marks, record, handed_in, bool(waiting))
-    none = state in ("nothing handed in", "not graded", "blocked", "fault")
-    said = ""
-    if record is not None:
-        found = records.remarks(record.findings, record.incidents)
-        said = "; ".join(found) if record.state == "graded" else record.words
-    return Row(
-        student=student,
-        first_name=str(getattr(person, "first_name", None) or ""),
-        last_name=str(getattr(person, "last_name", None) or ""),
-        email=str(getattr(person, "email", None) or ""),
-        state=state,
-        score=None if none else max(0.0, sum(mark or 0.0 for mark in marks.values()) - penalty),
-        of=of,
-        penalty=0.0 if none else penalty,
-        extra=0.0 if none else extra,
-        late=late,
-        questions=dict.fromkeys(marks) if none else marks,
-        waiting=() if none else tuple(waiting),
-        remarks=said,
-        words=said if none else _words(asked, marks, waiting, penalty, said),
-    )
+    said = "" if record is None else record.words
+    if record is not None and record.state == "graded":
+        said = "; ".join(records.remarks(record.findings, record.incidents))
+    about: Any = {name: str(getattr(person, name, None) or "") for name in ("first_name", "last_name", "email")}
+    about |= {"student": student, "state": state, "of": sum(question.of for question in asked), "late": late}
+    if state not in ("graded", "waiting"):
+        return Row(**about, score=None, questions=dict.fromkeys(marks), remarks=said, words=said)
+    score = max(0.0, sum(mark or 0.0 for mark in marks.values()) - penalty)
+    about |= {"score": score, "penalty": penalty, "extra": extra, "questions": marks, "waiting": tuple(waiting)}
+    return Row(**about, remarks=said, words=_words(asked, marks, waiting, penalty, said))
 
 
 def _words(
@@ -200,12 +187,11 @@ def _words(
 
 def _state(marks: dict[str, float | None], record: Record | None, handed_in: bool, waits: bool) -> State:
     """A record of a failure outweighs marks of an older submission; marks without a record are nbgrader's own."""
+    none = all(mark is None for mark in marks.values())
     if record is not None and record.state == "fault":
         return "fault"
-    if record is not None and record.state == "blocked":
-        if all(mark is None for mark in marks.values()):
-            return "blocked"
-        return "waiting" if waits else "graded"  # by a person, who has given every mark
-    if all(mark is None for mark in marks.values()) and (record is None or not marks):
+    if record is not None and record.state == "blocked" and none:  # otherwise a person has given the marks
+        return "blocked"
+    if none and (record is None or not marks):
         return "not graded" if handed_in else "nothing handed in"
     return "waiting" if waits else "graded"

@@ -4,12 +4,11 @@ import getpass
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from autograder.grading import log, markers, rubric
 from autograder.grading.byhand import ChangedMeanwhile, mark_by_hand
-from autograder.grading.course import Course
 from autograder.grading.gradebook import renew_penalties
 from autograder.grading.rubric import Item, total
 from autograder.instructor.written import Class, Question, Unit
@@ -24,37 +23,30 @@ def account() -> str:
         return "somebody"
 
 
-def of_marker(course: Course, assignment: str, question: Question, units: Sequence[Unit], by: str) -> list[Unit]:
+def of_marker(answers: Class, question: Question, units: Sequence[Unit], by: str) -> list[Unit]:
     """What a marker has marked, and what waits of the marker's share. Identical answers go to one marker."""
-    whose = _marker_of(course, assignment)
-    anybody = next(iter(markers.shares(course.root)), by)  # for a graded answer whose submission is gone
-    known = log.Log(course.root, assignment)
-    found = []
-    for unit in units:
+    whose, known = _marker_of(answers), log.Log(*answers.where)
+    anybody = next(iter(markers.shares(answers.course.root)), by)  # for a graded answer whose submission is gone
+
+    def marker(unit: Unit) -> str:
         entry = known.of(*question.place, unit.first.student, unit.first.manual)
-        marker = whose.get(_first(unit), anybody)
-        if entry is not None and not unit.waiting:
-            marker = entry.by
-        if marker == by:
-            found.append(unit)
-    return found
+        return entry.by if entry is not None and not unit.waiting else whose.get(_first(unit), anybody)
+
+    return [unit for unit in units if marker(unit) == by]
 
 
-def to_mark_again(
-    course: Course, assignment: str, question: Question, units: Sequence[Unit], by: str, most: int
-) -> list[Unit]:
+def to_mark_again(answers: Class, question: Question, units: Sequence[Unit], by: str, most: int) -> list[Unit]:
     """A drawn sample of answers that somebody else has marked, as if nobody had; with the marks that `by` has given
     there."""
-    known = log.Log(course.root, assignment)
-    mine = {
-        student for (*place, student), marks in known.second.items() if tuple(place) == question.place and by in marks
-    }
+    known = log.Log(*answers.where)
+    mine = {where[2] for where, marks in known.second.items() if where[:2] == question.place and by in marks}
     others = {}
     for unit in units:
         entry = known.of(*question.place, unit.first.student, unit.first.manual)
         if not unit.waiting and unit.first.manual is not None and (entry is None or entry.by != by):
-            others[unit.given[0].answer.student] = unit
-    drawn = markers.in_drawn_order(course.root, f"{assignment}\n{question.cell}\nsecond", list(others))
+            others[unit.first.student] = unit
+    root, assignment = answers.where
+    drawn = markers.in_drawn_order(root, f"{assignment}\n{question.cell}\nsecond", list(others))
     chosen = sorted(drawn, key=lambda student: student not in mine)[: max(most, len(mine & others.keys()))]
     return [_blind(unit, known, question, by) for student, unit in others.items() if student in chosen]
 
@@ -68,7 +60,7 @@ def _blind(unit: Unit, known: log.Log, question: Question, by: str) -> Unit:
         answer = given.answer._replace(auto=None, manual=points, waiting=points is None, words=words)
         return replace(given, answer=answer)
 
-    given = tuple(own(one) for one in unit.given)
+    given = tuple(map(own, unit.given))
     return Unit(given, given)
 
 
@@ -76,17 +68,17 @@ def apply_items(page: Any, question: Question) -> str:
     """Give everybody who has items their points as they are now, in second marks too, and say what was done.
     Interrupted, it is done by the next call. A mark that was changed elsewhere, or waits for a second look, is left
     alone and counted."""
-    course, assignment = page.answers.course, page.answers.assignment
+    answers: Class = page.answers
     items, known = page.items(question), page.log()
     page.gradebook.db.rollback()
     changed, second, left = [], 0, 0
-    for answer in (one.answer for unit in page.answers.units(page.gradebook, question) for one in unit.given):
+    for answer in (one.answer for unit in answers.units(page.gradebook, question) for one in unit.given):
         where = *question.place, answer.student
         for entry in known.second.get(where, {}).values():
             new = _renewed(entry, items, question.of)
             if new != entry:
                 second += new.points != entry.points
-                log.add(course.root, assignment, [new])
+                log.add(*answers.where, [new])
         entry = known.first.get(where)
         if entry is None or not entry.items or entry.points is None:
             continue
@@ -103,9 +95,9 @@ def apply_items(page: Any, question: Question) -> str:
                 left += 1
                 continue
             changed.append(answer.student)
-        log.add(course.root, assignment, [replace(new, words=answer.words)])
+        log.add(*answers.where, [replace(new, words=answer.words)])
     if changed:
-        renew_penalties(page.gradebook, assignment, course.config, changed)
+        renew_penalties(page.gradebook, answers.assignment, answers.course.config, changed)
     also = f", and {counted(second, 'second mark')}" if second else ""
     words = f"Saved. {counted(len(changed), 'mark')} changed{also}."
     return f"{words} {counted(left, 'mark')} changed elsewhere or waiting, and left alone." if left else words
@@ -123,8 +115,7 @@ def _renewed(entry: log.Entry, items: Sequence[Item], of: float) -> log.Entry:
 # --- what has been done -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
-class Work:
+class Work(NamedTuple):
     """What one marker has done, and has to do."""
 
     marker: str
@@ -134,8 +125,7 @@ class Work:
     mean: float | None  # of these marks, as a part of the points
 
 
-@dataclass(frozen=True, kw_only=True)
-class Twice:
+class Twice(NamedTuple):
     """An answer with two marks."""
 
     student: str
@@ -154,14 +144,13 @@ class Twice:
 
 def work(answers: Class, gradebook: Any) -> tuple[list[Work], list[Twice]]:
     """What each marker has done, and all answers with two marks, the most different first."""
-    course, assignment = answers.course, answers.assignment
     words = {
         (each.place, item.id): item.words
         for each in answers.questions
-        for item in rubric.items(course.root, assignment, *each.place, each.scheme)
+        for item in rubric.items(*answers.where, *each.place, each.scheme)
     }
-    whose, known = _marker_of(course, assignment), log.Log(course.root, assignment)
-    names = dict.fromkeys(markers.shares(course.root))
+    whose, known = _marker_of(answers), log.Log(*answers.where)
+    names = dict.fromkeys(markers.shares(answers.course.root))
     share: dict[str, list[bool]] = defaultdict(list)
     marks: dict[str, list[float]] = defaultdict(list)
     twice: list[Twice] = []
@@ -176,33 +165,14 @@ def work(answers: Class, gradebook: Any) -> tuple[list[Work], list[Twice]]:
             names.setdefault(by)
             marks[by].append(answer.manual / question.of if question.of else 0.0)
             others = known.second.get((*question.place, answer.student), {})
-            twice += (
-                Twice(
-                    student=answer.student,
-                    question=question.name,
-                    of=question.of,
-                    first_by=by,
-                    first=answer.manual,
-                    second_by=other,
-                    second=second.points,
-                    items=tuple(
-                        words.get((question.place, item), f"item {item}")
-                        for item in sorted(given ^ {*second.items} if given and second.items else (), key=int)
-                    ),
-                )
-                for other, second in others.items()
-                if second.points is not None
-            )
-    made = [
-        Work(
-            marker=name,
-            share=len(share[name]),
-            waiting=sum(share[name]),
-            marked=len(marks[name]),
-            mean=statistics.fmean(marks[name]) if marks[name] else None,
-        )
-        for name in names
-    ]
+            about = answer.student, question.name, question.of, by, answer.manual
+            for other, second in others.items():
+                if second.points is not None:
+                    apart = sorted(given ^ {*second.items} if given and second.items else (), key=int)
+                    said = (words.get((question.place, item), f"item {item}") for item in apart)
+                    twice.append(Twice(*about, other, second.points, tuple(said)))
+    mean = {name: statistics.fmean(theirs) for name, theirs in marks.items() if theirs}
+    made = [Work(one, len(share[one]), sum(share[one]), len(marks[one]), mean.get(one)) for one in names]
     return made, sorted(twice, key=lambda one: (-abs(one.difference), one.student))
 
 
@@ -213,9 +183,8 @@ def in_words(found: Sequence[Twice]) -> Iterator[str]:
         yield f"{question}, {item}: given by only one of two markers, {counted(times, 'answer')}"
     for one in found:
         marks = f"{one.first_by or 'not known'} {number(one.first)}, {one.second_by} {number(one.second)}"
-        yield "; ".join(
-            (f"{one.student}, {one.question}, of {number(one.of)}: {marks} ({one.difference:+g})", *one.items)
-        )
+        about = f"{one.student}, {one.question}, of {number(one.of)}"
+        yield "; ".join((f"{about}: {marks} ({one.difference:+g})", *one.items))
 
 
 def _first(unit: Unit) -> str:
@@ -223,6 +192,6 @@ def _first(unit: Unit) -> str:
     return min(given.answer.student for given in unit.twins)
 
 
-def _marker_of(course: Course, assignment: str) -> dict[str, str]:
-    shares = markers.shares(course.root)
-    return markers.divided(course.root, assignment, course.students(assignment), shares) if shares else {}
+def _marker_of(answers: Class) -> dict[str, str]:
+    shares = markers.shares(answers.course.root)
+    return markers.divided(*answers.where, answers.course.students(answers.assignment), shares) if shares else {}

@@ -6,14 +6,13 @@ a formula (it begins with = + - @ or a control character) gets an apostrophe bef
 
 import csv
 import io
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from autograder.files import write_whole
+from autograder.files import write_json, write_whole
 from autograder.grading.course import Course
 from autograder.instructor.rows import Asked, Row, rows_asked_for
 from autograder.instructor.written import titles
@@ -32,30 +31,18 @@ def write_report(
     asked, rows = rows_asked_for(course, assignment, automatic)
     called = titles(course, assignment)
     target = path or course.root / "grading" / assignment / f"{'automatic' if automatic else 'report'}.{format}"
-    if format == "json":
-        write_whole(target, as_json(assignment, asked, rows, called, automatic))
-    else:
+    if format == "csv":
         write_whole(target, as_csv(own(asked, rows, called, automatic)))
+        return target
+    facts = {"assignment": assignment, "automatic points alone": automatic, "points": sum(q.of for q in asked)}
+    questions = [
+        {"name": q.name, "title": called[q.name], "notebook": q.notebook, "cell": q.cell, "points": q.of} for q in asked
+    ]
+    write_json(target, {**facts, "questions": questions, "students": [asdict(row) for row in rows]})
     return target
 
 
-def as_json(
-    assignment: str, asked: Sequence[Asked], rows: Sequence[Row], called: Mapping[str, str], automatic: bool = False
-) -> str:
-    facts = {
-        "assignment": assignment,
-        "automatic points alone": automatic,
-        "points": sum(question.of for question in asked),
-        "questions": [
-            {"name": q.name, "title": called[q.name], "notebook": q.notebook, "cell": q.cell, "points": q.of}
-            for q in asked
-        ],
-        "students": [asdict(row) for row in rows],
-    }
-    return json.dumps(facts, indent=1, ensure_ascii=False) + "\n"
-
-
-def own(asked: Sequence[Asked], rows: Sequence[Row], called: Mapping[str, str], automatic: bool = False) -> Table:
+def own(asked: Sequence[Asked], rows: Sequence[Row], called: Mapping[str, str], automatic: bool) -> Table:
     """called: the title of each question by its name, for the columns; a title that several have is not enough."""
     several = Counter(called[question.name] for question in asked)
     titled = {name: title if several[title] == 1 else f"{title} ({name})" for name, title in called.items()}

@@ -6,6 +6,7 @@ percentages, first of all what the student has not handed in; an assignment with
 """
 
 import itertools
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean
@@ -16,7 +17,7 @@ from autograder.instructor.table import Table
 from autograder.question.find import exercises_of
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Total:
     student: str
     first_name: str
@@ -26,6 +27,10 @@ class Total:
     percent: float | None
     dropped: tuple[str, ...]
     open: tuple[str, ...]  # handed in, and without a final mark: the total will change
+
+    @property
+    def handed_in(self) -> set[str]:
+        return {name for name, part in self.parts.items() if part is not None or name in self.open}
 
 
 def handed_in(course: Course) -> list[str]:
@@ -47,10 +52,10 @@ def totals(course: Course, weights: Mapping[str, float], drop: int, zero: bool) 
     counted = {name: weights.get(name, 1.0) for name in names if weights.get(name, 1.0) > 0}
     if not counted:
         raise ValueError("every assignment has a weight of 0, so nothing is left to add up")
-    by_student: dict[str, dict[str, Row]] = {}
+    by_student: dict[str, dict[str, Row]] = defaultdict(dict)
     for name in counted:
         for row in report_rows(course, name):
-            by_student.setdefault(row.student, {})[name] = row
+            by_student[row.student][name] = row
     made = [_total(rows, counted, weights, drop, zero) for _, rows in sorted(by_student.items())]
     return made, [row for rows in by_student.values() for row in rows.values()]
 
@@ -58,31 +63,23 @@ def totals(course: Course, weights: Mapping[str, float], drop: int, zero: bool) 
 def _total(
     rows: Mapping[str, Row], counted: Mapping[str, float], weights: Mapping[str, float], drop: int, zero: bool
 ) -> Total:
-    parts: dict[str, float | None] = dict.fromkeys(counted)
+    have: dict[str, float] = {}
     for name, row in rows.items():
         if row.state == "graded" and row.score is not None and row.of:
-            parts[name] = 100 * row.score / row.of
+            have[name] = 100 * row.score / row.of
         elif row.state == "nothing handed in" and zero:
-            parts[name] = 0.0
+            have[name] = 0.0
     open_ = tuple(name for name in counted if name in rows and rows[name].state not in ("graded", "nothing handed in"))
-    missing = [name for name in counted if parts[name] is None and name not in open_]
-    have = {name: part for name, part in parts.items() if part is not None}
+    missing = [name for name in counted if name not in have and name not in open_]
     may = sorted((name for name in have if name not in weights), key=lambda name: have[name])
     less = max(0, drop - sum(name not in weights for name in missing))
     dropped = may[: min(less, len(have) - 1)] if have else []  # never everything
     kept = [name for name in have if name not in dropped]
     weight = sum(counted[name] for name in kept)
     person = next(iter(rows.values()))
-    return Total(
-        student=person.student,
-        first_name=person.first_name,
-        last_name=person.last_name,
-        email=person.email,
-        parts=parts,
-        percent=sum(counted[name] * have[name] for name in kept) / weight if kept else None,
-        dropped=tuple(dropped),
-        open=open_,
-    )
+    percent = sum(counted[name] * have[name] for name in kept) / weight if kept else None
+    about = person.student, person.first_name, person.last_name, person.email
+    return Total(*about, {name: have.get(name) for name in counted}, percent, tuple(dropped), open_)
 
 
 def fallen(found: Sequence[Total], by: float = 25) -> list[str]:
@@ -98,11 +95,7 @@ def twice(found: Sequence[Total]) -> Iterator[tuple[str, str, int, list[str]]]:
     names = found[0].parts if found else ()
     for one, other in itertools.combinations(names, 2):
         if both := exercises_of(one).keys() & exercises_of(other).keys():
-            yield one, other, len(both), [each.student for each in found if {one, other} <= _with_a_mark(each)]
-
-
-def _with_a_mark(total: Total) -> set[str]:
-    return {name for name, part in total.parts.items() if part is not None or name in total.open}
+            yield one, other, len(both), [each.student for each in found if {one, other} <= each.handed_in]
 
 
 def as_table(found: Sequence[Total]) -> Table:
@@ -110,11 +103,8 @@ def as_table(found: Sequence[Total]) -> Table:
     head = ["student", "first name", "last name", "email", "total (%)", *(f"{name} (%)" for name in names)]
     made: Table = [[*head, "dropped", "without a final mark"]]
     for one in found:
-        marks = [_rounded(one.percent), *(_rounded(one.parts[name]) for name in names)]
+        percents = one.percent, *(one.parts[name] for name in names)
+        marks = [part if part is None else round(part, 2) for part in percents]
         facts = [one.student, one.first_name, one.last_name, one.email]
         made.append([*facts, *marks, ", ".join(one.dropped), ", ".join(one.open)])
     return made
-
-
-def _rounded(percent: float | None) -> float | None:
-    return None if percent is None else round(percent, 2)

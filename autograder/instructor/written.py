@@ -9,11 +9,12 @@ every time and reveals nothing about the students' names.
 import functools
 import json
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import nbformat
 from nbgrader import utils
@@ -31,8 +32,7 @@ from autograder.question.questions import read_master
 REGION = re.compile(r"^ *#* *(BEGIN|END) (MARK SCHEME|SOLUTION)\b")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Question:
+class Question(NamedTuple):
     """One question that is marked by hand."""
 
     notebook: str
@@ -49,7 +49,7 @@ class Question:
         return self.notebook, self.cell
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Given:
     """One student's answer, and its mark."""
 
@@ -128,18 +128,11 @@ def questions(course: Course, assignment: str) -> list[Question]:
             if known is None or not (known.task or (known.grade and known.solution)):
                 continue
             parts = [*question.asked, question.cell]
-            found.append(
-                Question(
-                    notebook=master.name,
-                    cell=known.id,
-                    of=float(known.points or 0.0),
-                    name=names[master.name, known.id],
-                    title=question.title,
-                    asked="\n\n".join(one.source for one in (parts if known.task else question.asked)),
-                    scheme="\n\n".join(filter(None, (schemes[one.metadata["number"]] for one in parts))),
-                    model=question.cell.source if is_source and not known.task else "",
-                )
-            )
+            asked = "\n\n".join(one.source for one in (parts if known.task else question.asked))
+            scheme = "\n\n".join(filter(None, (schemes[one.metadata["number"]] for one in parts)))
+            model = question.cell.source if is_source and not known.task else ""
+            of, name = float(known.points or 0.0), names[master.name, known.id]
+            found.append(Question(master.name, known.id, of, name, question.title, asked, scheme, model))
     return found
 
 
@@ -157,11 +150,10 @@ def titles(course: Course, assignment: str) -> dict[str, str]:
 
 def split(source: str) -> tuple[str, str]:
     """(what students see, the mark scheme)."""
-    parts: dict[bool, list[str]] = {False: [], True: []}
+    parts: tuple[list[str], list[str]] = ([], [])
     scheme = False
     for line in source.split("\n"):
-        edge = REGION.match(line)
-        if edge is None:
+        if (edge := REGION.match(line)) is None:
             parts[scheme].append(line)
         elif edge[2] == "MARK SCHEME":
             scheme = edge[1] == "BEGIN"
@@ -183,23 +175,22 @@ class Class:
 
     def __init__(self, course: Course, assignment: str, guard: Guard) -> None:
         self.course, self.assignment, self.guard = course, assignment, guard
+        self.where = course.root, assignment  # of everything that is kept of it
         self.questions = questions(course, assignment)
-        self._read: dict[Path, tuple[tuple[int, int], dict[str, list[Any]]]] = {}
-        self._states: dict[Path, tuple[int, str]] = {}
+        self._read: dict[Path, tuple[tuple[int, int], Any]] = {}
 
     def units(self, gradebook: Any, question: Question) -> list[Unit]:
         """All answers to a question, of the submissions that were graded."""
         answers = answers_to(gradebook, self.assignment, question.notebook, question.cell)
         graded = (answer for answer in answers if self.graded(answer.student, question.notebook))
-        known = groups.names(self.course.root, self.assignment)
-        found = (self._given(question, answer, known.get(answer.student, answer.grade)) for answer in graded)
-        given = sorted(found, key=lambda one: (one.key, one.answer))
+        known = groups.names(*self.where)
+        found = [self._given(question, answer, known.get(answer.student, answer.grade)) for answer in graded]
         made = []
-        for _, same in groupby(given, key=lambda one: one.key):
+        for _, same in groupby(sorted(found, key=lambda one: (one.key, one.answer)), key=lambda one: one.key):
             twins = tuple(same)
-            marks: dict[Any, list[Given]] = {}
+            marks: dict[Any, list[Given]] = defaultdict(list)
             for one in twins:
-                marks.setdefault(one.answer[4:], []).append(one)
+                marks[one.answer[4:]].append(one)
             made += [Unit(tuple(alike), twins) for alike in marks.values()]
         return made
 
@@ -210,15 +201,9 @@ class Class:
                 self._answers(student, notebook)
             yield student
 
-    def read_before(self, question: Question, given: Given) -> str:
-        """The answer for which the mark was given, if it was another one."""
-        read = Read(self.course.root, self.assignment, given.answer.student)
-        text = read.of(question.notebook, question.cell)
-        return "" if text == given.text else text
-
-    def keep_read(self, question: Question, given: Given) -> None:
-        read = Read(self.course.root, self.assignment, given.answer.student)
-        read.keep(question.notebook, question.cell, given.text)
+    def read_of(self, given: Given) -> Read:
+        """What was read of a student when marks were given by hand."""
+        return Read(*self.where, given.answer.student)
 
     def graded(self, student: str, notebook: str) -> bool:
         """Whether there is a graded notebook of the newest submission."""
@@ -231,15 +216,23 @@ class Class:
         return [student for student in everybody if not any(self.graded(student, name) for name in notebooks)]
 
     def _state(self, student: str) -> str:
-        path = records.record_file(self.course.root, self.assignment, student)
+        def read() -> str:
+            record = records.load(*self.where, student)
+            return "" if record is None else record.state
+
+        path = records.record_file(*self.where, student)
+        return str(self._kept(path, read, ""))  # no record: graded by nbgrader's own command
+
+    def _kept(self, path: Path, read: Callable[[], Any], otherwise: Any) -> Any:
+        """What is read from a file, read again if the file has changed; `otherwise` if there is none."""
         try:
-            when = path.stat().st_mtime_ns
+            about = path.stat()
         except OSError:
-            return ""  # graded by nbgrader's own command
-        if path not in self._states or self._states[path][0] != when:
-            record = records.load(self.course.root, self.assignment, student)
-            self._states[path] = when, "" if record is None else record.state
-        return self._states[path][1]
+            return otherwise
+        when = about.st_mtime_ns, about.st_size
+        if path not in self._read or self._read[path][0] != when:
+            self._read[path] = when, read()
+        return self._read[path][1]
 
     def _path(self, student: str, notebook: str) -> Path:
         return self.course.autograded(student, self.assignment) / f"{notebook}.ipynb"
@@ -247,15 +240,13 @@ class Class:
     def _given(self, question: Question, answer: Answer, whose: str) -> Given:
         """Code with equal text may have done something else, unless it was handed in together."""
         cells = self._answers(answer.student, question.notebook).get(question.cell)
+        if cells is None:
+            return Given(answer, (), digest_of(whose), whose, "The graded notebook cannot be read.")
         if not cells:
-            why = "The student has added no cell to the notebook."
-            if cells is None:
-                why = "The graded notebook cannot be read."
-            return Given(answer=answer, cells=(), key=digest_of(whose), whose=whose, why=why)
+            return Given(answer, (), digest_of(whose), whose, "The student has added no cell to the notebook.")
         text = all(cell.cell_type != "code" and utils.is_solution(cell) for cell in cells)
         made = digest(cells)  # what code did, and what surrounds a task, may differ all the same
-        key = made if text else digest_of([whose, made])
-        return Given(answer=answer, cells=tuple(cells), key=key, whose=whose)
+        return Given(answer, tuple(cells), made if text else digest_of([whose, made]), whose)
 
     @functools.cache  # noqa: B019 - one class per process
     def _given_to_all(self, notebook: str) -> set[str]:
@@ -263,20 +254,16 @@ class Class:
         return {cell.source.strip() for cell in cells if not cell.metadata.get("nbgrader")} | {""}
 
     def _answers(self, student: str, notebook: str) -> dict[str, list[Any]]:
-        path = self._path(student, notebook)
-        try:
-            about = path.stat()
-        except OSError:
-            return {}
-        when = (about.st_mtime_ns, about.st_size)
-        if path not in self._read or self._read[path][0] != when:
+        def read() -> dict[str, list[Any]]:
             wanted = {question.cell for question in self.questions if question.notebook == notebook}
             try:
-                found = self.guard.ask(_answered, path, wanted, self._given_to_all(notebook))
+                return self.guard.ask(_answered, path, wanted, self._given_to_all(notebook))
             except NotRead:
-                found = {}
-            self._read[path] = (when, found)
-        return self._read[path][1]
+                return {}
+
+        path = self._path(student, notebook)
+        found: dict[str, list[Any]] = self._kept(path, read, {})
+        return found
 
 
 def _answered(path: Path, wanted: set[str], given: set[str]) -> dict[str, list[Any]]:

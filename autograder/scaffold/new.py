@@ -15,8 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autograder.commands import shared
-from autograder.commands.shared import Given, option
+from autograder.commands.shared import Given, command, option
 
 if TYPE_CHECKING:
     from autograder.launcher.environment import Environment
@@ -31,16 +30,13 @@ FILES = {
 """Template -> target path. In a template NAME_ stands for the name, TITLE_ for the title."""
 
 
-@shared.command(
+@command(
     "new",
     "Begin an assignment: four small files with two worked questions, to be changed into yours.",
     "new temperature",
     "new beam_search --title 'Beam search'",
-    options=[
-        option("name", metavar="NAME", help="small letters, digits and _: it names folders and a module"),
-        option("--title", help="the notebook's heading (default: from the name)"),
-    ],
-    on_a_course=False,
+    option("name", metavar="NAME", help="small letters, digits and _: it names folders and a module"),
+    option("--title", help="the notebook's heading (default: from the name)"),
 )
 def main(place: "Environment", given: Given) -> int:
     """Exit codes: 0 written, 2 the name cannot be used (nothing is written)."""

@@ -3,8 +3,10 @@
 `conftest` makes each of them once and copies it.
 """
 
+import csv
 import re
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder.grading.course import Course
+from autograder.launcher.environment import Environment
 from autograder.question.outcome import Fault, Outcome, call
 from autograder.release.build import build_exercises
 from autograder.sandbox import BoxResult, Cell, CellResult, Job
@@ -130,6 +133,25 @@ def checkout(folder: Path, assignment: str) -> Path:
 def copy(template: Path, to: Path) -> Path:
     shutil.copytree(template, to)
     return to
+
+
+def env(root: Path) -> Environment:
+    """A checkout, for commands."""
+    return Environment(root, Path(sys.prefix), Path(sys.executable), Path(sys.prefix))
+
+
+def table(path: Path) -> list[dict[str, str]]:
+    """A table of ours, row by row."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def marked(course: Course, student: str, cell: str, points: float, waits: bool = False, of: str = "plain") -> None:
+    """A mark by hand, as another program writes it."""
+    with course.gradebook() as book:
+        mark = book.find_grade(cell, "one" if of == "plain" else of, of, student)
+        mark.manual_score, mark.needs_manual_grade = points, waits
+        book.db.commit()
 
 
 def hand_in(root: Path, assignment: str, student: str, change: Change, when: str = "2025-11-21 12:00:00 UTC") -> Path:

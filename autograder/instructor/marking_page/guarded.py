@@ -1,10 +1,11 @@
 """What the requests share, and the checks that every request to a server of our own has to pass."""
 
 import hmac
+import math
 import secrets
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from tornado.web import HTTPError, RequestHandler
 
@@ -26,8 +27,7 @@ POLICY = (
 PATIENCE = 10.0  # seconds to wait for a gradebook that somebody else has locked
 
 
-@dataclass(frozen=True)
-class Why:
+class Why(NamedTuple):
     """What the points are for."""
 
     items: tuple[str, ...] = ()
@@ -52,20 +52,17 @@ class MarkingPage:
     _places: dict[tuple[str, str], tuple[Any, dict[str, Place]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.vectors = Vectors(self.answers.course.root, self.answers.assignment)
-
-    def questions(self) -> list[Question]:
-        return self.answers.questions
+        self.vectors = Vectors(*self.answers.where)
+        self.questions = self.answers.questions
 
     def units(self, question: Question) -> list[Unit]:
         """The answers that this marker has to mark, or has marked."""
         self.gradebook.db.rollback()  # what others have written since
         found = patiently(self.gradebook, lambda: self.answers.units(self.gradebook, question), PATIENCE)
-        course, assignment = self.answers.course, self.answers.assignment
         if self.second:
-            found = to_mark_again(course, assignment, question, found, self.by, self.second)
+            found = to_mark_again(self.answers, question, found, self.by, self.second)
         elif self.share:
-            found = of_marker(course, assignment, question, found, self.by)
+            found = of_marker(self.answers, question, found, self.by)
         where, last = self.places(question, found), (2, 0, 0, 0)  # those not compared yet stay in the old order
         return sorted(found, key=lambda unit: where.get(unit.text, last))
 
@@ -90,7 +87,7 @@ class MarkingPage:
             self.said, self.grouped = f"Answers cannot be grouped, so they stay in their order: {error}", False
 
     def items(self, question: Question) -> list[Item]:
-        return items(self.answers.course.root, self.answers.assignment, *question.place, question.scheme)
+        return items(*self.answers.where, *question.place, question.scheme)
 
     def entry(self, question: Question, unit: Unit) -> log.Entry | None:
         """Who gave the mark that is shown, and for what."""
@@ -100,30 +97,34 @@ class MarkingPage:
         return found.of(*place, unit.first.manual)
 
     def log(self) -> log.Log:
-        return log.Log(self.answers.course.root, self.answers.assignment)
+        return log.Log(*self.answers.where)
 
     def mark(self, question: Question, meant: Sequence[Given], points: float | None, words: str, why: Why) -> None:
         """Save points and a comment, and for which items. Raises ChangedMeanwhile, GradebookBusy."""
-        course, assignment, students = self.answers.course, self.answers.assignment, [g.answer.student for g in meant]
+        about, students = self.answers, [one.answer.student for one in meant]
         if why.items:
-            pin(course.root, assignment, *question.place, question.scheme)
+            pin(*about.where, *question.place, question.scheme)
         if not self.second:
             mark_by_hand(self.gradebook, [one.answer for one in meant], points, words, PATIENCE)
-            renew_penalties(self.gradebook, assignment, course.config, students)
+            renew_penalties(self.gradebook, about.assignment, about.course.config, students)
             for one in meant if points is not None else ():
-                self.answers.keep_read(question, one)
-        entry = log.Entry(
-            student="",
-            notebook=question.notebook,
-            cell=question.cell,
-            by=self.by,
-            points=points,
-            words=words,
-            items=why.items,
-            more=why.more,
-            second=bool(self.second),
-        )
-        log.add(course.root, assignment, [replace(entry, student=student) for student in students])
+                about.read_of(one).keep(*question.place, one.text)
+        said: Any = {"notebook": question.notebook, "cell": question.cell, "by": self.by, "second": bool(self.second)}
+        said |= {"points": points, "words": words, "items": why.items, "more": why.more}
+        log.add(*about.where, [log.Entry(student=student, **said) for student in students])
+
+
+def waiting(units: Iterable[Unit]) -> Unit | None:
+    """The first that waits for a mark."""
+    return next((unit for unit in units if unit.waiting), None)
+
+
+def as_number(typed: str) -> float:
+    """What a person typed, with a comma or a point; NaN if it is no number."""
+    try:
+        return float(typed.strip().replace(",", "."))
+    except ValueError:
+        return math.nan
 
 
 class Shared(RequestHandler):
@@ -143,20 +144,18 @@ class Shared(RequestHandler):
         self.finish(render(template, base=self.base, hidden=self.hidden(), **values))
 
     def question(self, number: str) -> Question:
-        questions = self.page.questions()
-        if int(number) >= len(questions):
-            raise HTTPError(404)
-        return questions[int(number)]
+        try:
+            return self.page.questions[int(number)]
+        except IndexError:
+            raise HTTPError(404) from None
 
     def go(self, number: int, unit: Unit | None) -> None:
         self.redirect(f"{self.base}/{number}/{unit.key if unit else ''}", status=303)
 
     def write_error(self, status_code: int, **about: Any) -> None:
         error = about.get("exc_info", (None, None, None))[1]
-        words = {
-            403: self.strangers,
-            404: "There is no such answer, or it is of a submission that could not be graded.",
-        }.get(status_code, f"{type(error).__name__}: {error}")
+        gone = "There is no such answer, or it is of a submission that could not be graded."
+        words = {403: self.strangers, 404: gone}.get(status_code, f"{type(error).__name__}: {error}")
         if isinstance(error, GradebookBusy):
             self.set_status(503)
             words = f"Nothing was saved: {error}."

@@ -29,11 +29,10 @@ def offer(app: Application, root: Path) -> None:
     """Add the pages to a server, once."""
     if "nlm_marking" not in app.settings:
         course = app.settings["nlm_marking"] = _Marked(root)
-        base = f"{app.settings['base_url']}{PREFIX}"
-        pages = within(_Inside)
-        made = [(base, _closed(_Assignments)), *((f"{base}(?:[^/]+){path}", _closed(page)) for path, page in pages)]
-        made += [(f"{base[:-1]}{path}", _closed(page)) for path, page in pages if page.__name__ == "Style"]
-        app.add_handlers(".*$", [(path, page, {"course": course}) for path, page in made])
+        base, pages = f"{app.settings['base_url']}{PREFIX}", within(_Inside)
+        made = [(base, _Assignments), *((f"{base}(?:[^/]+){path}", page) for path, page in pages)]
+        made += [(f"{base[:-1]}{path}", page) for path, page in pages if page.__name__ == "Style"]
+        app.add_handlers(".*$", [(path, _closed(page), {"course": course}) for path, page in made])
 
 
 class _Marked:

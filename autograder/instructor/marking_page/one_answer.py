@@ -1,7 +1,7 @@
 """The page of one answer: it is shown, and its points and comment are saved."""
 
-import math
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 from markupsafe import Markup
@@ -12,7 +12,7 @@ from autograder.grading.byhand import ChangedMeanwhile
 from autograder.grading.rubric import MOST, total
 from autograder.grading.rubric import comments as earlier_comments
 from autograder.guard import NotRead
-from autograder.instructor.marking_page.guarded import Shared, Why
+from autograder.instructor.marking_page.guarded import Shared, Why, as_number, waiting
 from autograder.instructor.written import Given, Question, Unit
 from autograder.pages import number, points
 
@@ -28,36 +28,32 @@ class Marking(Shared):
         self._show(int(place), units, _with(units, key))
 
     def post(self, place: str, key: str) -> None:
-        units = self.page.units(self.question(place))
-        unit = _with(units, key)
+        question = self.question(place)
+        unit = _with(self.page.units(question), key)
         typed, words = self.get_body_argument("points", ""), self.get_body_argument("words", "").strip()
         words = words.replace("\r\n", "\n")[:LONGEST]
-        alike = self.get_body_argument("alike", "") == "yes"
+        alike, back = (self.get_body_argument(name, "") == "yes" for name in ("alike", "back"))
         try:
             if self.get_body_argument("state", "") != unit.state:
                 raise ChangedMeanwhile("this answer, its mark or its comment has been changed since you saw it")
-            back = self.get_body_argument("back", "") == "yes"
-            given, why = (None, Why()) if back else self._points(self.question(place), unit, typed)
-            said = self._save(self.question(place), unit, given, words, alike, back, why)
+            given, why = (None, Why()) if back else self._points(question, unit, typed)
+            self.page.said = self._save(question, unit, given, words, alike, back, why)
         except (ValueError, ChangedMeanwhile) as error:
             self.set_status(409 if isinstance(error, ChangedMeanwhile) else 422)
-            fresh = self.page.units(self.question(place))
-            wrong = f"Not saved: {error}."
-            chosen = self.get_body_arguments("item")
-            refused = {"typed": typed, "words": words, "alike": alike, "chosen": chosen}
-            return self._show(int(place), fresh, _with(fresh, key), wrong, **refused)
-        self.page.said = said
-        units = self.page.units(self.question(place))
+            units = self.page.units(question)
+            refused = {"typed": typed, "words": words, "alike": alike, "chosen": self.get_body_arguments("item")}
+            return self._show(int(place), units, _with(units, key), f"Not saved: {error}.", **refused)
+        units = self.page.units(question)
         here = units.index(_with(units, key))
         rest = [*units[here + 1 :], *units[: here + 1]]
-        return self.go(int(place), next((unit for unit in rest if unit.waiting), None))
+        return self.go(int(place), waiting(rest))
 
     def _points(self, question: Question, unit: Unit, typed: str) -> tuple[float | None, Why]:
         """The points, and the items that they are for. Without our script the field does not follow the items, so a
         number that was left as it was does. Raises ValueError."""
         known, said = self.page.items(question), self.get_body_arguments("item")
         chosen = tuple(item.id for item in known if item.id in said)
-        given, before = _points(typed, question.of), self.page.entry(question, unit)
+        given, before = _typed(typed, question.of), self.page.entry(question, unit)
         had, more = (before.items, before.more) if before is not None else ((), 0.0)
         untouched = given is None or (self.get_body_argument("live", "") != "yes" and given == unit.points)
         if untouched and chosen != had:
@@ -88,12 +84,11 @@ class Marking(Shared):
 
     def _show(self, place: int, units: list[Unit], unit: Unit, wrong: str = "", **refused: Any) -> None:
         """wrong: why what was typed is not saved; refused: what was typed, to be corrected."""
-        here, question = units.index(unit), self.question(str(place))
+        question, about = self.question(str(place)), self.page.answers
         entry = self.page.entry(question, unit)
         said, self.page.said = wrong or self.page.said, ""
         comments = Counter(one.answer.words for unit in units for one in unit.given if one.answer.words)
-        course, assignment = self.page.answers.course, self.page.answers.assignment
-        before = earlier_comments(course.root, assignment).get("/".join(question.place), [])
+        before = earlier_comments(*about.where).get("/".join(question.place), [])
         places = self.page.places(question, units)
         group = places.get(unit.text)
         similar = [one for one in units if group and one.text in places and places[one.text].group == group.group]
@@ -114,14 +109,14 @@ class Marking(Shared):
             units=units,
             group=group,
             similar=sum(len(one.given) for one in similar),
-            here=here,
+            here=units.index(unit),
             items=self.page.items(question),
             keys=ITEM_KEYS,
             state=_in_words(unit, question, entry.by if entry is not None else ""),
             who=sorted(one.answer.name or one.answer.student for one in unit.given) if self.page.names else [],
             answer=self._shown(unit.given[0]),
             before=self._before(question, unit),
-            left=len(self.page.answers.not_graded()),
+            left=len(about.not_graded()),
             comments=[*dict.fromkeys([*(words for words, _ in comments.most_common()), *before])][:MOST],
             said=said,
             wrong=bool(wrong),
@@ -129,44 +124,39 @@ class Marking(Shared):
 
     def _before(self, question: Question, unit: Unit) -> Markup:
         """The answer for which the mark was given, where it has changed since."""
-        text = self.page.answers.read_before(question, unit.given[0]) if unit.waiting else ""
-        try:
-            return self.page.answers.guard.ask(clean.markdown, text) if text else Markup()
-        except NotRead as why:
-            return Markup("<p>It cannot be shown: {}.</p>").format(why)
+        text = self.page.answers.read_of(unit.given[0]).of(*question.place)
+        if not unit.waiting or text == unit.text:
+            return Markup()
+        return self._read("It cannot be shown: {}.", clean.markdown, text)
 
     def _shown(self, given: Given) -> Markup:
         if not given.cells:
             return Markup("<p>There is nothing to read here. {}</p>").format(given.why)
+        student = f"{given.answer.student}/" if self.page.names else ""
+        fault = f"This answer cannot be shown: {{}}. It is in autograded/{student}, as it was handed in."
+        return self._read(fault, clean.written, given.cells, "A picture that the code drew")
+
+    def _read(self, fault: str, function: Callable[..., Markup], *given: Any) -> Markup:
+        """What the guard makes of a student's text, or what is wrong with it."""
         try:
-            return self.page.answers.guard.ask(clean.written, given.cells, "A picture that the code drew")
+            return self.page.answers.guard.ask(function, *given)
         except NotRead as why:
-            folder = f"autograded/{given.answer.student}/" if self.page.names else "autograded/"
-            return Markup("<p>This answer cannot be shown: {}. It is in {}, as it was handed in.</p>").format(
-                why, folder
-            )
+            return Markup("<p>{}</p>").format(fault.replace("{}", str(why)))
 
 
 def _with(units: list[Unit], key: str) -> Unit:
     """The unit that contains an answer."""
-    for unit in units:
-        if any(one.answer.grade == key for one in unit.given):
-            return unit
-    raise HTTPError(404)
+    if (found := next((unit for unit in units if any(one.answer.grade == key for one in unit.given)), None)) is None:
+        raise HTTPError(404)
+    return found
 
 
-def _points(typed: str, of: float) -> float | None:
+def _typed(typed: str, of: float) -> float | None:
     """Raises ValueError for anything except a number from 0 to `of`."""
-    text = typed.strip().replace(",", ".")
-    if not text:
-        return None
-    try:
-        given = float(text)
-    except ValueError:
-        given = math.nan
-    if not 0 <= given <= of:
+    given = as_number(typed)
+    if typed.strip() and not 0 <= given <= of:
         raise ValueError(f"points must be a number from 0 to {number(of)}, got {typed.strip()[:20]!r}")
-    return given
+    return given if typed.strip() else None
 
 
 def _in_words(unit: Unit, question: Question, by: str) -> str:

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 
 from autograder.grading.rubric import Item, changing, keep
-from autograder.instructor.marking_page.guarded import Shared
+from autograder.instructor.marking_page.guarded import Shared, as_number, waiting
 from autograder.instructor.marking_page.one_answer import Marking
 from autograder.instructor.shared_marking import apply_items
 from autograder.instructor.written import digest_of
@@ -17,9 +17,8 @@ class Start(Shared):
     """Redirect to the first question with an unmarked answer."""
 
     def get(self) -> None:
-        for place, question in enumerate(self.page.questions()):
-            unit = next((unit for unit in self.page.units(question) if unit.waiting), None)
-            if unit is not None:
+        for place, question in enumerate(self.page.questions):
+            if unit := waiting(self.page.units(question)):
                 return self.go(place, unit)
         return self.go(0, None)
 
@@ -47,12 +46,10 @@ class Order(Shared):
     methods = ("post",)
 
     async def post(self, place: str) -> None:
-        page = self.page
-        if self.get_body_argument("order", "") == "alike":
-            texts = [unit.text for unit in page.units(self.question(place))]
-            await asyncio.to_thread(lambda: sum(page.compare(texts, SECONDS)))  # meanwhile other pages are served
-        else:
-            page.grouped = False
+        self.page.grouped = self.get_body_argument("order", "") == "alike"
+        if self.page.grouped:
+            texts = [unit.text for unit in self.page.units(self.question(place))]
+            await asyncio.to_thread(lambda: sum(self.page.compare(texts, SECONDS)))  # meanwhile other pages are served
         self.redirect(f"{self.base}/{place}/", status=303)
 
 
@@ -61,13 +58,11 @@ class Done(Shared):
 
     def get(self, place: str) -> None:
         question, units = self.question(place), self.page.units(self.question(place))
-        unit = next((unit for unit in units if unit.waiting), None)
-        if unit is not None:
+        if unit := waiting(units):
             return self.go(int(place), unit)
         links = [(f"{self.base}/{place}/{units[0].key}", "Look at its answers again")] if units else []
-        for other, about in enumerate(self.page.questions()):
-            left = sum(len(unit.given) for unit in self.page.units(about) if unit.waiting)
-            if left:
+        for other, about in enumerate(self.page.questions):
+            if left := sum(len(unit.given) for unit in self.page.units(about) if unit.waiting):
                 links.append((f"{self.base}/{other}/", f"{about.title}: {left} waiting"))
         words = "Every answer has a mark." if units else "Nobody's answer has been graded yet."
         if not units and (self.page.share or self.page.second):
@@ -87,16 +82,15 @@ class Items(Shared):
         self._show(place)
 
     def post(self, place: str) -> None:
-        question, about = self.question(place), self.page.answers
-        root, assignment = about.course.root, about.assignment
+        question, where = self.question(place), self.page.answers.where
         try:
-            with changing(root, assignment):
+            with changing(*where):
                 before = self.page.items(question)
                 if self.get_body_argument("state", "") != state_of(before):
                     raise ValueError("somebody else has changed the items since you saw them")
                 new = self._read(before)
                 apply_items(self.page, question)  # what a crash has left of the last change
-                keep(root, assignment, *question.place, new)
+                keep(*where, *question.place, new)
                 said = apply_items(self.page, question)
         except ValueError as error:
             self.set_status(422)
@@ -108,16 +102,10 @@ class Items(Shared):
         made = []
         for name in (item.id for item in [*before, *_empty(before)]):
             words = " ".join(self.get_body_argument(f"words-{name}", "").split())[:200]
-            typed = self.get_body_argument(f"points-{name}", "").strip().replace(",", ".")
-            if not words:
-                continue
-            try:
-                worth = float(typed)
-            except ValueError:
-                worth = math.nan
-            if not math.isfinite(worth):
+            typed = self.get_body_argument(f"points-{name}", "").strip()
+            if words and not math.isfinite(as_number(typed)):
                 raise ValueError(f"the points of an item must be a number, got {typed[:20]!r} for {words!r}")
-            made.append(Item(name, words, worth))
+            made += [Item(name, words, as_number(typed))] if words else []
         return made
 
     def _show(self, place: str, said: str = "") -> None:

@@ -1,12 +1,9 @@
 """`groups`: one submission counts for all members, with one mark, one lateness, and the extension of any of them."""
 
 import json
-import sys
-from pathlib import Path
 
 import pytest
 
-import autograder.grading.run as run_module
 from autograder.commands.dates import due, extend
 from autograder.commands.grade import grade
 from autograder.commands.mark import mark
@@ -18,7 +15,6 @@ from autograder.grading.groups import KEPT, inputs_of, members
 from autograder.guard import Guard
 from autograder.instructor.rows import report_rows
 from autograder.instructor.written import Class
-from autograder.launcher.environment import Environment
 from tests.autograder.courses import ANSWERS, copy, hand_in, nothing, writes
 from tests.autograder.grading import fake
 
@@ -28,42 +24,36 @@ EARLY, LATER, LATE = "2025-11-19 10:00:00 UTC", "2025-11-19 12:00:00 UTC", "2025
 
 
 @pytest.fixture
-def place(plain, tmp_path, monkeypatch):
-    monkeypatch.setattr(run_module, "work", fake.work)
-    prefix = Path(sys.prefix)
-    made = Environment(plain, prefix, Path(sys.executable), prefix / "lib")
+def place(place, tmp_path):
     people = ("ada", "bob", "cyd", "dan", "eve")
     (tmp_path / "class.csv").write_text("id,email\n" + "".join(f"{one},{one}@x.y\n" for one in people))
-    assert roster(made, [str(tmp_path / "class.csv")]) == 0
+    assert roster(place, [str(tmp_path / "class.csv")]) == 0
     (tmp_path / "teams.csv").write_text(TEAMS)
-    assert groups(made, [str(tmp_path / "teams.csv")]) == 0
-    return made
+    assert groups(place, [str(tmp_path / "teams.csv")]) == 0
+    return place
 
 
 def rows(place):
     return {row.student: row for row in report_rows(Course.load(place.root), "plain")}
 
 
-def test_the_newest_submission_of_a_group_counts_for_all(place, capsys):
+def test_the_newest_submission_of_a_group_counts_for_all(place, call):
     hand_in(place.root, "plain", "ada", nothing, EARLY)
     hand_in(place.root, "plain", "bob", writes(ANSWERS), LATER)
     hand_in(place.root, "plain", "cyd", nothing, EARLY)
-    assert grade(place, ["plain"]) == 0
-    assert "Their group's submission counts for: ada." in capsys.readouterr().out
+    assert "Their group's submission counts for: ada." in call(grade, place, "plain")
     found = rows(place)
     assert found["ada"].questions == found["bob"].questions != found["cyd"].questions
     assert [found[student].state for student in ("dan", "eve")] == ["nothing handed in"] * 2
     assert len(list((place.root / "submitted" / "ada" / ".earlier" / "plain").iterdir())) == 1
     before = sorted((path, path.stat().st_mtime_ns) for path in (place.root / "submitted").rglob("*"))
-    assert grade(place, ["plain"]) == 0
-    assert "counts for" not in capsys.readouterr().out
+    assert "counts for" not in call(grade, place, "plain")
     assert before == sorted((path, path.stat().st_mtime_ns) for path in (place.root / "submitted").rglob("*"))
 
 
-def test_what_is_collected_counts_for_the_other_too_and_nobody_is_missing(place, tmp_path, capsys):
+def test_what_is_collected_counts_for_the_other_too_and_nobody_is_missing(place, tmp_path, call):
     copy(place.root / "exercises" / "plain", tmp_path / "download" / "dan" / "plain")
-    assert collect(place, ["plain", str(tmp_path / "download")]) == 0
-    said = capsys.readouterr().out
+    said = call(collect, place, "plain", str(tmp_path / "download"))
     assert "counts for: eve." in said
     assert "Handed in nothing: ada, bob, cyd." in said
     assert (place.root / "submitted" / "eve" / "plain" / "one.ipynb").is_file()
@@ -92,11 +82,10 @@ def test_the_same_files_handed_in_twice_have_the_first_time(place):
         assert (place.root / "submitted" / student / "plain" / "timestamp.txt").read_text().strip() == EARLY
 
 
-def test_without_times_nobody_guesses_which_is_the_newest(place, capsys):
+def test_without_times_nobody_guesses_which_is_the_newest(place, call):
     hand_in(place.root, "plain", "ada", writes(ANSWERS), "")
     hand_in(place.root, "plain", "bob", nothing, LATE)
-    assert grade(place, ["plain"]) == 0
-    assert "NOT SHARED, as several submissions differ and not all have a time: Red." in capsys.readouterr().out
+    assert "NOT SHARED, as several submissions differ and not all have a time: Red." in call(grade, place, "plain")
     assert rows(place)["ada"].questions != rows(place)["bob"].questions
 
 
@@ -116,7 +105,7 @@ def test_hidden_inputs_are_the_groups_and_stay_when_one_leaves(place):
     assert record.stat().st_mtime_ns == before  # nothing is graded again
 
 
-def test_an_assignment_may_have_groups_of_its_own_or_none(place, tmp_path, capsys):
+def test_an_assignment_may_have_groups_of_its_own_or_none(place, tmp_path):
     (tmp_path / "own.csv").write_text("group,student\nOne,ada\nOne,cyd\n")
     assert groups(place, [str(tmp_path / "own.csv"), "plain"]) == 0
     assert inputs_of(place.root, "plain", "cyd") == inputs_of(place.root, "plain", "ada")
@@ -165,11 +154,10 @@ def test_one_submission_is_checked_with_the_inputs_of_its_group(place, monkeypat
         ("group,student\n,ada\n", "names no group"),
     ],
 )
-def test_a_list_that_is_wrong_changes_nothing(place, tmp_path, capsys, lines, said):
+def test_a_list_that_is_wrong_changes_nothing(place, tmp_path, call, lines, said):
     before = (place.root / KEPT).read_text()
     (tmp_path / "wrong.csv").write_text(lines)
-    assert groups(place, [str(tmp_path / "wrong.csv")]) == 2
-    assert said in capsys.readouterr().err
+    assert said in call(groups, place, str(tmp_path / "wrong.csv"), code=2)
     assert (place.root / KEPT).read_text() == before
 
 
@@ -185,13 +173,10 @@ def test_partners_are_marked_as_one(place):
             assert sorted(found) == [["ada", "bob"], ["dan", "eve"]]
 
 
-def test_who_marks_must_be_said_where_markers_are_named(place, capsys):
-    assert markers(place, ["--share", "ann", "--share", "ben=2"]) == 0
-    assert "ann (33%), ben (67%)" in capsys.readouterr().out
-    assert mark(place, ["plain", "--no-browser"]) == 2
-    assert "--as ann or --as ben" in capsys.readouterr().err
+def test_who_marks_must_be_said_where_markers_are_named(place, call):
+    assert "ann (33%), ben (67%)" in call(markers, place, "--share", "ann", "--share", "ben=2")
+    assert "--as ann or --as ben" in call(mark, place, "plain", "--no-browser", code=2)
     for wrong in ("ann=0", "ann=x", "=2", "a@b"):
         with pytest.raises(SystemExit):
             markers(place, ["--share", wrong])
-    assert markers(place, ["--none"]) == 0
-    assert "No markers are named" in capsys.readouterr().out
+    assert "No markers are named" in call(markers, place, "--none")

@@ -17,7 +17,7 @@ from autograder.intake.removal import remove
 from nlmcore.pretrained import minilm
 from tests.autograder.courses import ANSWERS, ROOT, writes
 from tests.autograder.grading import fake
-from tests.autograder.instructor.visitor import Visitor, running
+from tests.autograder.instructor.visitor import visiting
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 GUIDE = ROOT / "autograder" / "guide" / "marking.md"
@@ -190,27 +190,16 @@ def template(plain_template, tmp_path_factory):
 
 
 def order(visitor, which: str) -> int:
-    fields = {"token": visitor.token, "order": which}
-    return visitor.ask("POST", "/0/order", fields, Origin=f"http://{visitor.host}")
+    return visitor.post("/0/order", order=which)
 
 
 def groups(visitor) -> list[tuple[str, str]]:
     """(the group that the page names, its answer) from the first page to the last."""
-    visitor.ask("GET", "/0/")
-    while found := re.search(r'id="previous" href="([^"]+)"', visitor.page):
-        visitor.ask("GET", found[1])
-    seen = []
-    while True:
-        group = re.search(r"Group (\d+) of \d+", visitor.page)
-        seen.append((group[1] if group else "", re.search(r"<article.*?</article>", visitor.page, re.S)[0]))
-        if not (found := re.search(r'id="next" href="([^"]+)"', visitor.page)):
-            return seen
-        visitor.ask("GET", found[1])
+    return [("".join(re.findall(r"Group (\d+) of \d+", visitor.page)[:1]), answer) for answer in visitor.walk()]
 
 
 def test_alike_answers_come_together_and_the_old_order_is_a_button_away(course):
-    with running(course, "plain") as address:
-        visitor = Visitor(address).enter()
+    with visiting(course) as visitor:
         before = groups(visitor)
         assert {group for group, _ in before} == {""}
         assert order(visitor, "alike") == 200
@@ -226,11 +215,10 @@ def test_alike_answers_come_together_and_the_old_order_is_a_button_away(course):
 
 
 def test_the_same_text_has_one_mark_only_where_the_marker_says_so(course):
-    with running(course, "plain") as address:
-        visitor = Visitor(address).enter()
+    with visiting(course) as visitor:
         order(visitor, "alike")
         while "the same to the letter" not in visitor.page:
-            visitor.ask("GET", re.search(r'id="next" href="([^"]+)"', visitor.page)[1])
+            assert visitor.go("next")
         at = visitor.at
         visitor.save(points="1")
         visitor.ask("GET", at)
@@ -244,8 +232,7 @@ def test_without_the_model_the_order_stays_and_the_page_says_why(course, monkeyp
         raise FileNotFoundError("the package is not installed. Install it with: a command")
 
     monkeypatch.setattr(nlmcore.pretrained, "minilm", none)
-    with running(course, "plain") as address:
-        visitor = Visitor(address).enter()
+    with visiting(course) as visitor:
         before = groups(visitor)
         assert order(visitor, "alike") == 200
         assert "the package is not installed. Install it with: a command" in visitor.page
@@ -254,8 +241,8 @@ def test_without_the_model_the_order_stays_and_the_page_says_why(course, monkeyp
 
 
 def test_who_leaves_leaves_no_vector(course):
-    with running(course, "plain") as address:
-        order(Visitor(address).enter(), "alike")
+    with visiting(course) as visitor:
+        order(visitor, "alike")
     path = Vectors(course.root, "plain").path
     assert path.is_file()
     remove(course, "s03")

@@ -1,7 +1,6 @@
 """Answers that are nearly the same are found whatever the names in them; what everybody has is not."""
 
 import random
-import time
 
 import pytest
 
@@ -20,9 +19,8 @@ def answer(seed: int, length: int = 12) -> str:
     lines = [STUB.split("\n")[0]]
     for number in range(length):
         parts = [f"x{chance.randrange(9)} {chance.choice(OPERATIONS)} {chance.randrange(999)}" for _ in range(3)]
-        lines.append(
-            f"    x{number} = ({f' {chance.choice(OPERATIONS)} '.join(parts)}) {chance.choice(OPERATIONS)} values"
-        )
+        whole = f" {chance.choice(OPERATIONS)} ".join(parts)
+        lines.append(f"    x{number} = ({whole}) {chance.choice(OPERATIONS)} values")
     return "\n".join([*lines, "    return x1"])
 
 
@@ -152,27 +150,18 @@ def test_whole_submissions_that_are_the_same_are_named_however_short_and_however
     files = {name: frozenset({"one"}) for name in ("ada", "bob")} | {n: frozenset({"none"}) for n in ("hal", "ida")}
     assert [same.students for same in whole(sources, {"nb/f": stub}, files)] == [("ada", "bob")]
     long = {name: {"nb/f": answer(1), "nb/why": ESSAY} for name in names}
-    assert [same.students for same in whole(long, {}, {})] == [tuple(names)]
+    assert [*whole(long, {}, {})] == [("the same text", tuple(names))]
+    assert [*whole(long, {}, {name: frozenset({"one"}) for name in names})] == [("the same file", tuple(names))]
     unread = {name: frozenset({"damaged"}) for name in ("jo", "kim")}
     assert [same.students for same in whole({}, {}, unread)] == [("jo", "kim")]
 
 
 @pytest.mark.slow
 @pytest.mark.everything
-def test_the_essays_of_a_class_of_2000_take_seconds():
+@pytest.mark.timeout(120)  # were every student compared with every other, these would take hours
+def test_a_large_class_is_compared_too():
     words = sorted(set(OTHER.split()) | set(ESSAY.split()))
     sources = {f"s{n}": {"nb/why": " ".join(random.Random(n).choices(words, k=150))} for n in range(2000)}
-    start = time.perf_counter()
     assert repeated(sources | essays(copy=sources["s7"]["nb/why"] + " so."), {}, {})[1]
-    assert time.perf_counter() - start < 60
-
-
-@pytest.mark.slow
-@pytest.mark.everything
-def test_a_class_of_5000_takes_seconds():
-    sources = {f"s{n}": answer(n, 5) for n in range(4990)} | {f"copy{n}": answer(n, 5) for n in range(10)}
-    start = time.perf_counter()
-    found = alike(group(sources), {"nb/attend": STUB}, {})
-    taken = time.perf_counter() - start
-    assert len(found) == 10
-    assert taken < 60, taken
+    codes = {f"s{n}": answer(n, 5) for n in range(4990)} | {f"copy{n}": answer(n, 5) for n in range(10)}
+    assert len(alike(group(codes), {"nb/attend": STUB}, {})) == 10

@@ -2,14 +2,13 @@
 
 import csv
 import io
-import sys
 from pathlib import Path
 
 import pytest
 
 from autograder.commands.marks import report
 from autograder.grading.course import Course
-from autograder.launcher.environment import Environment
+from tests.autograder.courses import env
 from tests.autograder.small_course import small_course
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -55,22 +54,19 @@ def course(tmp_path_factory):
 
 
 @pytest.fixture
-def run(course: Course, tmp_path: Path, capsys, monkeypatch):
-    """`report attention …`, given in a folder of its own: (exit code, what it said, the rows of out.csv)."""
+def run(course: Course, tmp_path: Path, call, monkeypatch):
+    """`report attention …`, given in a folder of its own: (what it said, out.csv)."""
     monkeypatch.setenv("NLM_FROM", str(tmp_path))
-    place = Environment(course.root, Path(sys.prefix), Path(sys.executable), Path(sys.prefix))
 
-    def call(*words: str, export: str = "", encoding: str = "utf-8"):
+    def give(*words: str, export: str = "", encoding: str = "utf-8", code: int = 0):
         if export:
             (tmp_path / "export.csv").write_bytes(export.encode(encoding))
             words = (*words, "--into", "export.csv")
-        code = report(place, ["attention", *words, "--out", "out.csv"])
+        said = call(report, env(course.root), "attention", *words, "--out", "out.csv", code=code)
         path = tmp_path / "out.csv"
-        said = capsys.readouterr()
-        content = path.read_bytes().decode(encoding if export else "utf-8-sig") if path.exists() else ""
-        return code, said.out + said.err, content
+        return said, path.read_bytes().decode(encoding if export else "utf-8-sig") if path.exists() else ""
 
-    return call
+    return give
 
 
 def rows(content: str, separator: str = ",") -> list[list[str]]:
@@ -78,8 +74,7 @@ def rows(content: str, separator: str = ",") -> list[list[str]]:
 
 
 def test_a_canvas_export_is_filled_in_and_nothing_else_in_it_changes(run):
-    code, said, content = run(export=CANVAS)
-    assert code == 0
+    said, content = run(export=CANVAS)
     before, after = rows(CANVAS), rows(content)
     changed = {(r, c) for r, row in enumerate(after) for c, cell in enumerate(row) if before[r][c] != cell}
     assert changed == {(3, 6)}
@@ -91,99 +86,88 @@ def test_a_canvas_export_is_filled_in_and_nothing_else_in_it_changes(run):
 
 
 def test_a_mark_that_is_not_in_the_file_is_said(run):
-    _, said, _ = run(export="\n".join(line for line in CANVAS.split("\n") if "CAT" not in line))
+    said, _ = run(export="\n".join(line for line in CANVAS.split("\n") if "CAT" not in line))
     assert "WITH A MARK, AND NOT IN THE FILE: cat." in said
 
 
 def test_another_maximum_there_is_refused_until_the_marks_are_scaled(run):
     export = CANVAS.replace("6.00,(read", "100,(read")
-    code, said, content = run(export=export)
-    assert (code, content) == (2, "")
+    said, content = run(export=export, code=2)
+    assert content == ""
     assert "out of 100 points, and these marks are out of 6" in said
-    code, _, content = run("--out-of", "100", export=export)
-    assert code == 0
-    assert rows(content)[3][6] == "75"
+    assert rows(run("--out-of", "100", export=export)[1])[3][6] == "75"
 
 
 def test_the_column_is_named_where_it_is_not_certain(run):
-    code, said, _ = run(export=CANVAS.replace("Attention", "Week 11"))
-    assert code == 2
-    assert "one of 'Section', 'Reading (7)', 'Week 11 (8811)', 'Current Score'" in said
-    assert run("--column", "week 11", export=CANVAS.replace("Attention", "Week 11"))[0] == 0
+    export = CANVAS.replace("Attention", "Week 11")
+    assert "one of 'Section', 'Reading (7)', 'Week 11 (8811)', 'Current Score'" in run(export=export, code=2)[0]
+    run("--column", "week 11", export=export)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 def test_a_moodle_export_keeps_its_encoding_and_what_moodle_has(run, encoding):
-    code, _, content = run(export=MOODLE.replace("Department", "Département"), encoding=encoding)
-    assert code == 0
+    _, content = run(export=MOODLE.replace("Department", "Département"), encoding=encoding)
     assert [row[6] for row in rows(content)[1:]] == ["4.5", "3.00", "0"]
     assert [row[8] for row in rows(content)[1:]] == ["1795300000"] * 3
     assert "Département" in content
 
 
 def test_a_german_export_gets_commas(run):
-    _, _, content = run(export=MOODLE_DE)
-    assert [row[4] for row in rows(content, ";")[1:]] == ["4,5", "0"]
+    assert [row[4] for row in rows(run(export=MOODLE_DE)[1], ";")[1:]] == ["4,5", "0"]
 
 
 def test_moodles_grading_worksheet_is_filled_in(run):
-    code, _, content = run(export=WORKSHEET)
-    assert code == 0
-    assert [row[4] for row in rows(content)[1:]] == ["4.5", "0"]
-    assert run(export=WORKSHEET.replace("6.00", "100.00"))[0] == 2
+    assert [row[4] for row in rows(run(export=WORKSHEET)[1])[1:]] == ["4.5", "0"]
+    run(export=WORKSHEET.replace("6.00", "100.00"), code=2)
 
 
 def test_two_lines_of_one_student_are_left_alone(run):
-    _, said, content = run(export=CANVAS + '"Lovelace, Ada",201,s1,ada,NLP 03,,,\n')
+    said, content = run(export=CANVAS + '"Lovelace, Ada",201,s1,ada,NLP 03,,,\n')
     assert [row[6] for row in rows(content) if row[3] == "ada"] == ["", ""]
     assert "ada is found in more than one line" in said
 
 
 def test_who_is_called_like_another_gets_nothing_of_theirs(run):
-    _, said, content = run(export=MOODLE + "Ada,X,,,,eve@uni.example,-,-,1795300000\n")
+    said, content = run(export=MOODLE + "Ada,X,,,,eve@uni.example,-,-,1795300000\n")
     assert [row[6] for row in rows(content)[1:]] == ["4.5", "3.00", "0", "-"]
     assert "only the name is that of ada, who is in another line" in said
 
 
 def test_the_export_itself_is_never_written_over(run, tmp_path):
     (tmp_path / "out.csv").write_text(CANVAS)
-    code, said, _ = run("--into", "out.csv")
-    assert code == 2
-    assert "the file that was exported" in said
+    assert "the file that was exported" in run("--into", "out.csv", code=2)[0]
 
 
 def test_a_new_file_has_only_those_with_a_mark(run):
-    canvas = rows(run("--lms", "canvas")[2])
-    assert canvas[0] == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "attention"]
-    assert canvas[1] == ["    Points Possible", "", "", "", "", "6"]
-    assert [(row[3], row[5]) for row in canvas[2:]] == [("ada", "4.5"), ("cat", "0")]
-    moodle = rows(run("--lms", "moodle")[2])
-    assert moodle[0] == ["Username", "First name", "Last name", "Email address", "attention"]
-    assert [(row[0], row[4]) for row in moodle[1:]] == [("ada", "4.5"), ("cat", "0")]
+    head, possible, *canvas = rows(run("--lms", "canvas")[1])
+    assert head == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "attention"]
+    assert possible == ["    Points Possible", "", "", "", "", "6"]
+    assert [(row[3], row[5]) for row in canvas] == [("ada", "4.5"), ("cat", "0")]
+    head, *moodle = rows(run("--lms", "moodle")[1])
+    assert head == ["Username", "First name", "Last name", "Email address", "attention"]
+    assert [(row[0], row[4]) for row in moodle] == [("ada", "4.5"), ("cat", "0")]
 
 
 def test_moodle_gets_no_column_with_a_gap(run, course):
     with course.gradebook() as book:
         book.update_or_create_student("cat", email=None)
     try:
-        assert rows(run("--lms", "moodle")[2])[0] == ["Username", "First name", "Last name", "attention"]
+        assert rows(run("--lms", "moodle")[1])[0] == ["Username", "First name", "Last name", "attention"]
     finally:
         with course.gradebook() as book:
             book.update_or_create_student("cat", email="cat@uni.example")
 
 
 def test_automatic_points_are_labelled(run):
-    _, said, content = run("--lms", "moodle", "--automatic")
+    said, content = run("--lms", "moodle", "--automatic")
     assert rows(content)[0][-1] == "attention (automatic points)"
     assert [(row[0], row[-1]) for row in rows(content)[1:]] == [("ada", "2"), ("bob", "0"), ("cat", "0")]
     assert "3 marks of automatic points alone in the column" in said
 
 
 def test_gradescopes_list_tells_graded_from_ungraded_and_missing(run):
-    content = run("--lms", "gradescope")[2]
+    content = run("--lms", "gradescope")[1]
     found = {row["SID"]: row for row in csv.DictReader(io.StringIO(content))}
-    marks = {name: (row["Total Score"], row["Status"]) for name, row in found.items()}
-    assert marks["ada"] == ("4.5", "Graded")
-    assert marks["bob"] == ("", "Ungraded")
-    assert marks["fay"] == ("", "Missing")
+    marks = [(found[name]["Total Score"], found[name]["Status"]) for name in ("ada", "bob", "fay")]
+    assert marks == [("4.5", "Graded"), ("", "Ungraded"), ("", "Missing")]
     assert found["ada"]["2: written (4 pts)"] == "3.5"

@@ -1,13 +1,6 @@
 """The marking page in a real Jupyter server, as a hub starts one: below an address of its own, for who may use it."""
 
-import os
 import re
-import secrets
-import socket
-import subprocess
-import sys
-import time
-from pathlib import Path
 
 import pytest
 import requests
@@ -15,10 +8,9 @@ import requests
 from autograder.commands.mark import mark
 from autograder.grading import vectors
 from autograder.grading.course import Course
-from autograder.launcher.environment import Environment
-from tests.autograder.courses import ANSWERS, ROOT, writes
+from tests.autograder.courses import ANSWERS, ROOT, env, writes
 from tests.autograder.grading import fake
-from tests.lab import PATIENCE
+from tests.lab import PATIENCE, running_lab
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore"), pytest.mark.timeout(600)]
 BASE = "/user/prof/"
@@ -33,34 +25,10 @@ def course(plain_template, tmp_path_factory):
 @pytest.fixture(scope="module")
 def server(course, tmp_path_factory):
     """(its address, the token that lets in)."""
-    private, token = tmp_path_factory.mktemp("jupyter"), secrets.token_hex(16)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    names = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "HOME")
-    environment = {**os.environ, **{name: str(private) for name in names}, "PYTHONPATH": str(ROOT)}
-    line = [sys.executable, "-m", "jupyter_server", "--no-browser", "--allow-root", f"--port={port}"]
-    line += [f"--ServerApp.base_url={BASE}", f"--IdentityProvider.token={token}", "--ServerApp.port_retries=0"]
-    log = private / "log"
-    with log.open("wb") as out:
-        process = subprocess.Popen(line, cwd=course.root, env=environment, stdout=out, stderr=subprocess.STDOUT)
-    address, until = f"http://127.0.0.1:{port}{BASE}", time.monotonic() + 120 * PATIENCE
-    try:
-        while True:
-            try:
-                requests.get(f"{address}api", timeout=2)
-                break
-            except requests.ConnectionError:
-                running = process.poll() is None and time.monotonic() < until
-                assert running, log.read_text()[-3000:]
-                time.sleep(0.1)
-        yield address, token
-    finally:
-        process.terminate()
-        try:
-            process.wait(30 * PATIENCE)
-        except subprocess.TimeoutExpired:
-            process.kill()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(ROOT))
+        with running_lab(course.root, tmp_path_factory.mktemp("jupyter"), BASE.rstrip("/")) as (url, token):
+            yield f"{url}/", token
 
 
 def test_who_may_use_the_server_marks_there_and_nobody_else(server, course):
@@ -75,10 +43,8 @@ def test_who_may_use_the_server_marks_there_and_nobody_else(server, course):
     assert "default-src 'none'; script-src 'self'" in page.headers["Content-Security-Policy"]
     for name in re.findall(r'(?:href|src)="([^"]+mark\.(?:css|js))"', page.text):
         assert one.get(address.removesuffix(BASE) + name, timeout=30).status_code == 200
-    fields = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', page.text)) | {
-        "points": "3",
-        "words": "Yes.",
-    }
+    fields = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', page.text))
+    fields |= {"points": "3", "words": "Yes."}
     assert one.post(page.url, {**fields, "_xsrf": "x"}, timeout=30).status_code == 403
     assert requests.post(page.url, fields, timeout=30).status_code == 403
     order = {"_xsrf": fields["_xsrf"], "order": "alike"}
@@ -95,8 +61,6 @@ def test_who_may_use_the_server_marks_there_and_nobody_else(server, course):
     assert given == [3.0, 3.0]
 
 
-def test_in_a_hubs_terminal_the_command_says_where_that_is(course, monkeypatch, capsys):
+def test_in_a_hubs_terminal_the_command_says_where_that_is(course, monkeypatch, call):
     monkeypatch.setenv("JUPYTERHUB_SERVICE_PREFIX", BASE)
-    place = Environment(course.root, Path(sys.prefix), Path(sys.executable), Path(sys.prefix) / "lib")
-    assert mark(place, ["plain"]) == 0
-    assert f"{BASE}mark/plain/" in capsys.readouterr().out
+    assert f"{BASE}mark/plain/" in call(mark, env(course.root), "plain")

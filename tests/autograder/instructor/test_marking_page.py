@@ -2,8 +2,6 @@
 
 import re
 import sqlite3
-import sys
-from pathlib import Path
 
 import pytest
 
@@ -14,10 +12,9 @@ from autograder.grading.course import Course
 from autograder.grading.run import grade
 from autograder.instructor import report_rows
 from autograder.instructor.marking_page import guarded
-from autograder.launcher.environment import Environment
-from tests.autograder.courses import ANSWERS, hand_in, nothing, writes
+from tests.autograder.courses import ANSWERS, hand_in, marked, nothing, writes
 from tests.autograder.grading import fake
-from tests.autograder.instructor.visitor import Visitor, running
+from tests.autograder.instructor.visitor import Visitor, running, visiting
 from tests.autograder.pages import dangers, unfit
 from tests.lab import expect, running_chromium
 
@@ -34,8 +31,8 @@ def template(plain_template, tmp_path_factory):
 
 @pytest.fixture
 def visitor(course):
-    with running(course, "plain") as address:
-        yield Visitor(address).enter()
+    with visiting(course) as made:
+        yield made
 
 
 def marks(course, cell="why") -> dict[str, tuple[float | None, bool, str | None]]:
@@ -50,12 +47,22 @@ def marks(course, cell="why") -> dict[str, tuple[float | None, bool, str | None]
 
 def to(visitor, words: str) -> Visitor:
     """Go to the answer with these words in it."""
-    visitor.ask("GET", "/0/")
-    while found := re.search(r'id="previous" href="([^"]+)"', visitor.page):
-        visitor.ask("GET", found[1])
-    while words not in visitor.page:
-        visitor.ask("GET", re.search(r'id="next" href="([^"]+)"', visitor.page)[1])
+    next(answer for answer in visitor.walk() if words in visitor.page)
     return visitor
+
+
+@pytest.fixture
+def hands_in_again(course, monkeypatch):
+    """dan, other notebooks; all is graded."""
+    monkeypatch.setattr(run_module, "work", fake.work)
+
+    def change(names, new):
+        for name in names:
+            path = course.root / "submitted" / "dan" / "plain" / f"{name}.ipynb"
+            path.write_text(new(path.read_text()))
+        list(grade(course, "plain"))
+
+    return change
 
 
 def test_nobody_else_gets_in(visitor):
@@ -75,7 +82,7 @@ def test_nobody_else_gets_in(visitor):
 def test_names_are_hidden_until_they_are_asked_for(visitor):
     to(visitor, "addition is repeated")
     assert not re.search(r"\b(ada|bob|cat|dan)\b", visitor.page)
-    visitor.ask("POST", "/names", {"token": visitor.token, "back": visitor.at}, Origin=f"http://{visitor.host}")
+    visitor.post("/names", back=visitor.at)
     assert "ada, bob, cat" in to(visitor, "addition is repeated").page
 
 
@@ -109,10 +116,7 @@ def test_the_same_answer_is_marked_one_by_one_unless_the_marker_says_otherwise(v
 
 def test_what_somebody_else_has_changed_is_not_overwritten(visitor, course):
     to(visitor, "My reason")
-    with course.gradebook() as book:
-        mark = book.find_grade("why", "one", "plain", "dan")
-        mark.manual_score, mark.needs_manual_grade = 3.0, False
-        book.db.commit()
+    marked(course, "dan", "why", 3.0)
     assert visitor.save(points="1", words="Mine") == 409
     assert "Not saved: this answer, its mark or its comment has been changed since you saw it" in visitor.page
     assert 'value="1"' in visitor.page  # what was typed
@@ -140,26 +144,19 @@ def test_the_database_itself_refuses_what_has_changed_and_writes_nothing_of_it(c
     assert found["cat"] == (3.0, False, None)
 
 
-def test_an_answer_that_was_graded_anew_meanwhile_is_not_marked_unseen(visitor, course, monkeypatch):
+def test_an_answer_that_was_graded_anew_meanwhile_is_not_marked_unseen(visitor, course, hands_in_again):
     to(visitor, "My reason")
-    path = course.root / "submitted" / "dan" / "plain" / "one.ipynb"
-    path.write_text(path.read_text().replace("My reason", "Another reason"))
-    monkeypatch.setattr(run_module, "work", fake.work)
-    list(grade(course, "plain"))
+    hands_in_again(["one"], lambda text: text.replace("My reason", "Another reason"))
     assert visitor.save(points="1") == 409
     assert "Another reason" in visitor.page
     assert marks(course)["dan"] == (None, True, None)
 
 
-def test_what_was_not_graded_is_not_offered_and_a_mark_for_it_is_refused(visitor, course, monkeypatch):
+def test_what_was_not_graded_is_not_offered_and_a_mark_for_it_is_refused(visitor, course, hands_in_again):
     to(visitor, "My reason")
     at, state = visitor.at, re.search(r'name="state" value="([^"]*)"', visitor.page)[1]
-    (course.root / "submitted" / "dan" / "plain" / "one.ipynb").write_text("{")
-    (course.root / "submitted" / "dan" / "plain" / "two.ipynb").write_text("{")
-    monkeypatch.setattr(run_module, "work", fake.work)
-    list(grade(course, "plain"))
-    fields = {"token": visitor.token, "state": state, "points": "3"}
-    assert visitor.ask("POST", at, fields, Origin=f"http://{visitor.host}") == 404
+    hands_in_again(["one", "two"], lambda text: "{")
+    assert visitor.post(at, state=state, points="3") == 404
     assert marks(course)["dan"] == (None, True, None)
     assert {row.student: row.state for row in report_rows(course, "plain")}["dan"] == "blocked"
     assert "not shown: 1" in to(visitor, "addition is repeated").page
@@ -168,12 +165,9 @@ def test_what_was_not_graded_is_not_offered_and_a_mark_for_it_is_refused(visitor
     assert "Every answer has a mark." in visitor.page
 
 
-def test_who_confirms_a_mark_sees_the_answer_that_it_was_given_for(visitor, course, monkeypatch):
+def test_who_confirms_a_mark_sees_the_answer_that_it_was_given_for(visitor, hands_in_again):
     to(visitor, "My reason").save(points="3")
-    path = course.root / "submitted" / "dan" / "plain" / "one.ipynb"
-    path.write_text(path.read_text().replace("My reason", "Another thought"))
-    monkeypatch.setattr(run_module, "work", fake.work)
-    list(grade(course, "plain"))
+    hands_in_again(["one"], lambda text: text.replace("My reason", "Another thought"))
     to(visitor, "Another thought")
     assert visitor.page.index("Another thought") < visitor.page.index("My reason") < visitor.page.index("Mark scheme")
     visitor.save(points="3")
@@ -185,18 +179,16 @@ def test_the_late_penalty_follows_what_is_marked(course):
         file.write("get_config().LateSubmissionPlugin.penalty_method = 'zero'\n")
     with course.gradebook() as book:
         book.update_or_create_assignment("plain", duedate="2025-11-20 12:00:00 UTC")
-    with running(Course.load(course.root), "plain") as address:
-        to(Visitor(address).enter(), "My reason").save(points="3")
+    with visiting(Course.load(course.root)) as late:
+        to(late, "My reason").save(points="3")
     with course.gradebook() as book:
         dan = book.find_submission_notebook("one", "plain", "dan")
         assert dan.score == dan.late_submission_penalty == 8.0  # 5 of the grader's, and these
 
 
-def test_nothing_to_mark_is_said_instead_of_an_empty_page(plain, capsys):
-    place = Environment(plain, Path(sys.prefix), Path(sys.executable), Path(sys.prefix) / "lib")
+def test_nothing_to_mark_is_said_instead_of_an_empty_page(place, plain, call):
     hand_in(plain, "plain", "ada", nothing)
-    assert mark(place, ["plain", "--no-browser"]) == 1
-    said = capsys.readouterr().out
+    said = call(mark, place, "plain", "--no-browser", code=1)
     assert "1 not graded, and so not shown: ada." in said
     assert "grade plain" in said
 
@@ -217,7 +209,7 @@ def test_a_comment_alone_and_a_mark_that_is_taken_back(visitor, course):
     assert marks(course)["dan"] == (None, True, "See me.")
 
 
-def test_an_untouched_answer_has_its_automatic_zero_and_does_not_wait(visitor, course):
+def test_an_untouched_answer_has_its_automatic_zero_and_does_not_wait(visitor):
     to(visitor, "the answer was not touched")
     assert "0 of 4 points" in visitor.page
 
@@ -248,8 +240,7 @@ def test_a_gradebook_that_somebody_keeps_locked_is_said_in_words(visitor, course
 
 @pytest.mark.browser
 def test_one_pass_by_keyboard_alone(course):
-    asked: list[str] = []
-    wrong: list[str] = []
+    asked, wrong = [], []
     with running(course, "plain") as address, running_chromium() as browser:
         page = browser.new_page(viewport={"width": 390, "height": 844})
         page.on("request", lambda request: asked.append(request.url))

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import sys
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
@@ -18,18 +17,12 @@ from autograder.grading import rubric
 from autograder.grading.byhand import answers_to, mark_by_hand
 from autograder.grading.course import Course
 from autograder.instructor.new_semester import begin, go_on
-from autograder.launcher.environment import Environment
-from tests.autograder.courses import ANSWERS, copy, hand_in, snapshot, writes
+from tests.autograder.courses import ANSWERS, copy, env, hand_in, snapshot, writes
 from tests.autograder.grading import fake
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 STUDENTS = ["ada", "bob", "cat", "dan", "eve"]
 ITEMS = [rubric.Item("1", "Reason", 2.0), rubric.Item("2", "Example", 1.0)]
-
-
-def env(root):
-    prefix = Path(sys.prefix)
-    return Environment(root, prefix, Path(sys.executable), prefix / "lib")
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +54,12 @@ def course(template, tmp_path, monkeypatch):
     return copy(template, tmp_path / "course")
 
 
+def begun(root):
+    made = Course.load(root)
+    begin(made, root.parent / "autumn.zip")
+    return made
+
+
 def everything(root):
     return {path.relative_to(root): path.is_file() and path.read_bytes() for path in root.rglob("*")}
 
@@ -74,11 +73,8 @@ def of_the_class(root):
 
 def begins_anew(root):
     """That there is nobody, and everything else."""
-    assert of_the_class(root).keys() == {
-        Path("grading/markers.json"),
-        Path("grading/plain/rubric.json"),
-        Path("grading/plain/comments.json"),
-    }
+    kept = {Path("grading") / name for name in ("markers.json", "plain/rubric.json", "plain/comments.json")}
+    assert of_the_class(root).keys() == kept
     assert rubric.items(root, "plain", "one", "why", "") == ITEMS
     assert rubric.comments(root, "plain") == {"one/why": ["Say why."]}
     made = Course.load(root)
@@ -92,40 +88,35 @@ def begins_anew(root):
     assert not [path for path in everything(root) if ".old" in path.name or ".new" in path.name]
 
 
-def test_a_semester_that_is_not_over_is_not_touched(course, capsys):
+def test_a_semester_that_is_not_over_is_not_touched(course, call):
     before = everything(course)
-    assert new_semester(env(course), ["autumn.zip"]) == 1
-    assert "plain: 5 without a feedback page of these marks" in capsys.readouterr().out
+    assert "plain: 5 without a feedback page of these marks" in call(new_semester, env(course), "autumn.zip", code=1)
     with Course.load(course).gradebook() as book:
         (ada,) = (one for one in answers_to(book, "plain", "one", "why") if one.student == "ada")
         mark_by_hand(book, [ada], None, "")
-    assert new_semester(env(course), ["autumn.zip"]) == 1
-    assert "plain: 1 to be marked, 4 without" in capsys.readouterr().out
-    left = {Path("gradebook.db")}
-    assert {path: text for path, text in everything(course).items() if path not in left} == {
-        path: text for path, text in before.items() if path not in left
-    }
+    assert "plain: 1 to be marked, 4 without" in call(new_semester, env(course), "autumn.zip", code=1)
+    changed = {path for path, text in everything(course).items() if before.get(path) != text}
+    assert changed == {Path("gradebook.db")}
+    assert before.keys() == everything(course).keys()
     assert not Path("autumn.zip").exists()
 
 
-def test_a_semester_that_has_not_begun_is_not_over(course, capsys):
+def test_a_semester_that_has_not_begun_is_not_over(course, call):
     for path in ("submitted", "autograded", "grading/plain"):
         shutil.rmtree(course / path)
     tomorrow = datetime.now() + timedelta(days=1)
     assert due(env(course), ["plain", tomorrow.isoformat(timespec="minutes")]) == 0
     before = everything(course)
-    assert new_semester(env(course), ["autumn.zip"]) == 1
-    said = capsys.readouterr().out
+    said = call(new_semester, env(course), "autumn.zip", code=1)
     assert "nothing was handed in" in said
     assert f"plain: due on {tomorrow:%A}" in said
     assert everything(course).keys() - before.keys() <= {Path("submitted"), Path("autograded")}
 
 
-def test_the_old_semester_is_in_the_backup_and_the_new_one_is_graded_like_it(course, plain_template, tmp_path, capsys):
+def test_the_old_semester_is_in_the_backup_and_the_new_one_is_graded_like_it(course, plain_template, tmp_path, call):
     assert feedback(env(course), ["plain"]) == 0
     before, marks, basis = of_the_class(course), snapshot(course, "plain"), Course.load(course).masters("plain")
-    assert new_semester(env(course), ["autumn.zip"]) == 0
-    said = capsys.readouterr().out
+    said = call(new_semester, env(course), "autumn.zip")
     assert "5 students and 5 submissions" in said
     assert "1 comment without names, the marker ann" in said
     begins_anew(course)
@@ -142,17 +133,15 @@ def test_the_old_semester_is_in_the_backup_and_the_new_one_is_graded_like_it(cou
         assert grade(env(course), ["plain"]) == 0
     again = snapshot(course, "plain")
     assert [*again] == ["zoe"]
-    assert [grade[1] for grade in again["zoe"]["one"]["grades"]] == [
-        grade[1] for grade in marks["ada"]["one"]["grades"]
-    ]
+    zoe, ada = ([grade[1] for grade in found["one"]["grades"]] for found in (again["zoe"], marks["ada"]))
+    assert zoe == ada
     assert new_semester(env(course), ["spring.zip", "--unfinished"]) == 0
     assert rubric.comments(course, "plain") == {"one/why": ["Say why."]}
 
 
 def test_wherever_it_is_interrupted_it_goes_on(course, monkeypatch):
     """Each step that changes the disk fails the first time, as if the machine had stopped before it."""
-    made = Course.load(course)
-    begin(made, course.parent / "autumn.zip")
+    made = begun(course)
     steps = [(Path, name) for name in ("rename", "unlink", "rmdir", "mkdir")] + [(os, "replace")]
     seen = set()
     for where, name in steps:
@@ -178,8 +167,7 @@ def test_wherever_it_is_interrupted_it_goes_on(course, monkeypatch):
 
 def test_a_mark_that_is_given_after_the_backup_stops_it(course):
     before = of_the_class(course)
-    made = Course.load(course)
-    begin(made, course.parent / "autumn.zip")
+    made = begun(course)
     with made.gradebook() as book:
         mark_by_hand(book, answers_to(book, "plain", "one", "why")[:1], 2.0, "")
     marks = snapshot(course, "plain")
@@ -192,8 +180,7 @@ def test_a_mark_that_is_given_after_the_backup_stops_it(course):
 
 
 def test_what_the_backup_has_not_is_not_deleted(course):
-    made = Course.load(course)
-    begin(made, course.parent / "autumn.zip")
+    made = begun(course)
     (course / "submitted/ada/plain/late.txt").write_text("late")
     (course / "submitted/bob/plain/helper.py").write_text("changed")
     (course / "submitted/bob/plain/away").symlink_to("/etc/passwd")
@@ -204,8 +191,7 @@ def test_what_the_backup_has_not_is_not_deleted(course):
 
 
 def test_a_gradebook_that_no_backup_has_is_named_and_stands_in_the_way_of_the_next_semester(course):
-    made, left = Course.load(course), course / ".gradebook.db.old"
-    begin(made, course.parent / "autumn.zip")
+    made, left = begun(course), course / ".gradebook.db.old"
     left.write_bytes(b"of another time")
     with pytest.raises(ValueError, match="no backup has"):
         begin(made, course.parent / "spring.zip")
@@ -214,16 +200,14 @@ def test_a_gradebook_that_no_backup_has_is_named_and_stands_in_the_way_of_the_ne
 
 def test_leftovers_of_one_day_have_a_folder_each(course):
     (course / f"left-over-{date.today().isoformat()}").mkdir()
-    made = Course.load(course)
-    begin(made, course.parent / "autumn.zip")
+    made = begun(course)
     (course / "submitted/ada/plain/late.txt").write_text("late")
     (left,) = go_on(made).left
     assert (course / left).read_text() == "late"
 
 
 def test_a_backup_that_is_gone_or_damaged_deletes_nothing(course):
-    made, backup = Course.load(course), course.parent / "autumn.zip"
-    begin(made, backup)
+    made, backup = begun(course), course.parent / "autumn.zip"
     before = everything(course)
     content = backup.read_bytes()
     backup.unlink()

@@ -1,9 +1,9 @@
 """The table and the instructor's page, from a gradebook and records."""
 
-import csv
 import json
 from dataclasses import replace
 
+import nbformat
 import pytest
 
 from autograder.feedback import write_feedback
@@ -13,11 +13,13 @@ from autograder.instructor import report_rows, write_overview, write_report
 from autograder.instructor.lessons import difficulties, to_look_at, uncontained
 from autograder.instructor.likeness import anonymous
 from autograder.instructor.overview import counts
-from autograder.instructor.rows import automatic_alone, questions_asked
+from autograder.instructor.rows import Asked, Row, automatic_alone, questions_asked
+from autograder.instructor.written import titles
 from autograder.pages import duration, part
 from solutions.attention.checks import EXERCISES
+from tests.autograder.courses import marked, table
 from tests.autograder.pages import Page, dangers, unfit
-from tests.autograder.small_course import SEED, small_course
+from tests.autograder.small_course import CELLS, SCHEME, SEED, small_course
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -27,13 +29,16 @@ def course(tmp_path_factory):
     return small_course(tmp_path_factory.mktemp("course"))
 
 
-def lines(path):
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        return list(csv.DictReader(file))
+def rows(course):
+    return {row.student: row for row in report_rows(course, "attention")}
+
+
+def mark(course, student, points, waits=False, cell="written"):
+    marked(course, student, cell, points, waits, "attention")
 
 
 def test_every_state_is_told_from_every_other_and_ungraded_is_not_zero(course):
-    found = {row.student: (row.state, row.score) for row in report_rows(course, "attention")}
+    found = {student: (row.state, row.score) for student, row in rows(course).items()}
     assert found == {
         "ada": ("graded", 4.5),
         "bob": ("waiting", 0.0),
@@ -46,33 +51,26 @@ def test_every_state_is_told_from_every_other_and_ungraded_is_not_zero(course):
 
 
 def test_a_row_has_every_question_penalty_and_extra_credit(course):
-    rows = {row.student: row for row in report_rows(course, "attention")}
-    ada = rows["ada"]
+    ada, bob = (rows(course)[student] for student in ("ada", "bob"))
     assert ada.questions == {"check_dot_score": 2.0, "written": 3.5}
     assert (ada.penalty, ada.extra, ada.of) == (1.0, 0.5, 6.0)
-    assert rows["bob"].questions == {"check_dot_score": 0.0, "written": None}
-    assert rows["bob"].waiting == ("written",)
+    assert bob.questions == {"check_dot_score": 0.0, "written": None}
+    assert bob.waiting == ("written",)
 
 
 def test_the_csv_keeps_empty_from_zero_and_defuses_formulas(course):
-    rows = {row["student"]: row for row in lines(write_report(course, "attention"))}
-    assert rows["cat"]["score"] == "0"
-    assert rows["bob"]["written"] == ""
-    assert rows["dan"]["score"] == rows["fay"]["score"] == rows["dan"]["check_dot_score"] == ""
-    assert rows["fay"]["first name"] == "'=cmd()"
-    assert rows["fay"]["last name"] == "'+1"
-    assert rows["fay"]["email"] == "'-x@y.z"
-    assert rows["ada"]["late penalty"] == "1.0"
+    found = {row["student"]: row for row in table(write_report(course, "attention"))}
+    assert (found["cat"]["score"], found["bob"]["written"]) == ("0", "")
+    assert found["dan"]["score"] == found["fay"]["score"] == found["dan"]["check_dot_score"] == ""
+    assert [found["fay"][name] for name in ("first name", "last name", "email")] == ["'=cmd()", "'+1", "'-x@y.z"]
+    assert found["ada"]["late penalty"] == "1.0"
 
 
 def test_the_words_are_of_the_marks_as_they_are_now(tmp_path):
     course = small_course(tmp_path)
 
-    def words() -> dict[str, str]:
-        return {row.student: row.words for row in report_rows(course, "attention")}
-
     said = "1 repaired; look at it: tried to open a network connection"
-    assert words() == {
+    assert {student: row.words for student, row in rows(course).items()} == {
         "ada": "5.5 of 6, less 1 for being late; 1 repaired",
         "bob": f"0 of 2, and 4 to be marked by hand (written); {said}",
         "cat": "0 of 6; 1 repaired",
@@ -81,13 +79,11 @@ def test_the_words_are_of_the_marks_as_they_are_now(tmp_path):
         "fay": "",
         "gus": "",
     }
-    with course.gradebook() as book:
-        written = book.find_grade("written", "attention", "attention", "bob")
-        written.manual_score, written.needs_manual_grade = 2.5, False
-        book.find_grade("written", "attention", "attention", "ada").needs_manual_grade = True
-        book.db.commit()
-    assert words()["bob"] == f"2.5 of 6; {said}"
-    assert "to be confirmed, as the answer or its worth has changed since it was marked: written" in words()["ada"]
+    mark(course, "bob", 2.5)
+    mark(course, "ada", 3.0, waits=True)
+    assert rows(course)["bob"].words == f"2.5 of 6; {said}"
+    again = "to be confirmed, as the answer or its worth has changed since it was marked: written"
+    assert again in rows(course)["ada"].words
     automatic = automatic_alone(questions_asked(course, "attention"), report_rows(course, "attention"))[1]
     assert next(row.words for row in automatic if row.student == "bob") == f"0 of 2; {said}"
 
@@ -98,37 +94,32 @@ def test_essays_alone_wait_for_a_person_and_a_blocked_one_whom_a_person_has_mark
         book.add_student("dan")
         book.add_submission("attention", "dan")
         for name in ("check_dot_score", "written"):
-            mark = book.find_grade(name, "attention", "attention", "bob")
-            mark.auto_score, mark.needs_manual_grade = None, True
-            mark = book.find_grade(name, "attention", "attention", "dan")
-            mark.manual_score, mark.needs_manual_grade = 1.0, False
+            grade = book.find_grade(name, "attention", "attention", "bob")
+            grade.auto_score, grade.needs_manual_grade = None, True
         book.db.commit()
-    rows = {row.student: row for row in report_rows(course, "attention")}
-    assert (rows["bob"].state, rows["bob"].score) == ("waiting", 0.0)
-    assert (rows["dan"].state, rows["dan"].score) == ("graded", 2.0)
-    assert rows["dan"].words == "2 of 6; its JSON breaks off"
+    for name in ("check_dot_score", "written"):
+        mark(course, "dan", 1.0, cell=name)
+    bob, dan = (rows(course)[student] for student in ("bob", "dan"))
+    assert (bob.state, bob.score) == ("waiting", 0.0)
+    assert (dan.state, dan.score, dan.words) == ("graded", 2.0, "2 of 6; its JSON breaks off")
 
 
 def test_the_json_says_null(course):
     facts = json.loads(write_report(course, "attention", "json").read_text(encoding="utf-8"))
-    assert facts["points"] == 6
-    rows = {row["student"]: row for row in facts["students"]}
-    assert rows["bob"]["questions"] == {"check_dot_score": 0.0, "written": None}
-    assert rows["dan"]["score"] is None
-
-
-def test_a_format_that_is_not_known_is_refused_in_words(course):
+    found = {row["student"]: row for row in facts["students"]}
+    assert found["bob"]["questions"] == {"check_dot_score": 0.0, "written": None}
+    assert (facts["points"], found["dan"]["score"]) == (6, None)
     with pytest.raises(ValueError, match="csv or json"):
         write_report(course, "attention", "xml")
 
 
 def test_automatic_points_alone_are_there_before_essays_are_read(course):
-    rows = {row["student"]: row for row in lines(write_report(course, "attention", automatic=True))}
-    found = {name: (row["state"], row["automatic points"], row["out of"]) for name, row in rows.items()}
+    told = {row["student"]: row for row in table(write_report(course, "attention", automatic=True))}
+    found = {name: (row["state"], row["automatic points"], row["out of"]) for name, row in told.items()}
     assert found["ada"] == ("graded", "2", "2")
     assert found["bob"] == ("graded", "0", "2")  # waits to be marked by hand, but not for these
     assert found["dan"] == ("blocked", "", "2")
-    assert "written" not in rows["ada"]
+    assert "written" not in told["ada"]
     facts = json.loads(write_report(course, "attention", "json", automatic=True).read_text(encoding="utf-8"))
     assert (facts["automatic points alone"], facts["points"]) == (True, 2)
 
@@ -138,27 +129,20 @@ def test_the_page_says_what_to_teach_and_whom_to_look_at(course):
     said = " ".join(Page(page).text.split())
     assert dangers(page) == []
     assert unfit(page) == []
-    assert "6 of 7 students handed something in" in said
     sentence = next(m.sentence for m in EXERCISES["attention.dot_score"].misconceptions if m.id == "not-summed")
-    assert sentence in said
-    assert "1 of 2 who wrote it" in said  # cat's is not written
-    assert "return query * keys" in said
+    taught = (sentence, "1 of 2 who wrote it", "return query * keys")  # cat's is not written
+    looked_at = ("tried to open a network connection", "its JSON breaks off", "the reference fails", "put back")
+    counts = ("6 of 7 students handed something in", "1 of 5 submissions ran without isolation")
+    graded = ("Handed in and not graded yet: 1",)
+    assert [words for words in (*taught, *looked_at, *counts, *graded) if words not in said] == []
     assert "Bob" not in said  # the docstring is his
-    assert "1 of 5 submissions ran without isolation" in said
-    assert "tried to open a network connection" in said
-    assert "its JSON breaks off" in said
-    assert "the reference fails" in said
-    assert "put back" in said
-    assert "Handed in and not graded yet: 1" in said
     assert SEED not in page
 
 
 def test_a_mark_that_asks_for_a_second_look_is_not_final(tmp_path):
     course = small_course(tmp_path)
-    with course.gradebook() as book:
-        book.find_grade("written", "attention", "attention", "ada").needs_manual_grade = True  # as after a regrade
-        book.db.commit()
-    ada = report_rows(course, "attention")[0]
+    mark(course, "ada", 3.0, waits=True)  # as after a regrade
+    ada = rows(course)["ada"]
     assert (ada.state, ada.score, ada.waiting) == ("waiting", 4.5, ("written",))
 
 
@@ -166,7 +150,7 @@ def test_the_penalty_follows_the_marks_and_the_extensions_and_the_page_names_who
     course = small_course(tmp_path)
 
     def ada() -> tuple[float, float | None]:
-        (row,) = (row for row in report_rows(course, "attention") if row.student == "ada")
+        row = rows(course)["ada"]
         return row.penalty, row.score
 
     def page() -> str:
@@ -175,13 +159,9 @@ def test_the_penalty_follows_the_marks_and_the_extensions_and_the_page_names_who
     assert ada() == (1.0, 4.5)
     assert "Handed in late: 1" in page()
     assert "ada 60 minutes 1" in page()
-    with course.gradebook() as book:
-        book.find_grade("written", "attention", "attention", "ada").manual_score = 1.0
-        book.db.commit()
+    mark(course, "ada", 1.0)
     assert ada() == (0.0, 3.5)
-    with course.gradebook() as book:
-        book.find_grade("written", "attention", "attention", "ada").manual_score = 4.0
-        book.db.commit()
+    mark(course, "ada", 4.0)
     assert ada() == (1.0, 5.5)
     with course.gradebook() as book:
         book.grant_extension("attention", "ada", hours=2)
@@ -191,11 +171,8 @@ def test_the_penalty_follows_the_marks_and_the_extensions_and_the_page_names_who
     assert "Handed in late" not in page()
 
 
-@pytest.mark.parametrize(
-    ("seconds", "words"), [(5, "1 minute"), (1200, "20 minutes"), (7200, "2 hours"), (172800, "2 days")]
-)
-def test_lateness_is_said_as_a_person_would(seconds, words):
-    assert duration(seconds) == words
+def test_lateness_is_said_as_a_person_would():
+    assert list(map(duration, (5, 1200, 7200, 172800))) == ["1 minute", "20 minutes", "2 hours", "2 days"]
 
 
 def test_what_nobody_has_marked_yet_is_not_the_hardest_question(tmp_path):
@@ -206,10 +183,7 @@ def test_what_nobody_has_marked_yet_is_not_the_hardest_question(tmp_path):
         return [one.name for one in difficulties(asked, report_rows(course, "attention"))]
 
     assert hardest() == ["check_dot_score"]  # cat's untouched answer has its zero, and bob's waits
-    with course.gradebook() as book:
-        written = book.find_grade("written", "attention", "attention", "bob")
-        written.manual_score, written.needs_manual_grade = 1.0, False
-        book.db.commit()
+    mark(course, "bob", 1.0)
     assert sorted(hardest()) == ["check_dot_score", "written"]
 
 
@@ -227,6 +201,14 @@ def test_a_call_that_took_too_long_is_no_attempt_at_anything(course):
     assert [look.kind for look in to_look_at([slow])] == ["stopped"]
 
 
+def test_what_is_said_of_a_cell_is_not_said_again_as_an_incident(course):
+    stopped = {"cell": "check_attend", "stopped": "it took 9 seconds", "verdict": {"closed": ["sum"]}}
+    incidents = ["check_attend: it took 9 seconds", "sum was called, which is closed"]
+    record = replace(records.load(course.root, "attention", "ada"), incidents=incidents, findings=[], marks=[stopped])
+    found = [(look.kind, look.words) for look in to_look_at([record])]
+    assert found == [("stopped", "check_attend: it took 9 seconds"), ("closed", "check_attend: sum")]
+
+
 def test_tenths_and_their_words():
     assert counts([0.0, 0.099, 0.1, 0.3, 0.95, 1.0, 1.2]) == [2, 1, 0, 1, 0, 0, 0, 0, 0, 3]
     drawn = part("histogram", counts([0.3, 0.7, 0.7]), "70%", 3)
@@ -240,3 +222,45 @@ def test_an_example_carries_no_name():
     assert anonymous(code) == "def f(x):\n    return x"
     assert anonymous("def f(:") == ""
     assert anonymous("def f():\n    '''Bob'''") == "def f():\n    pass"
+
+
+# --- what questions are called --------------------------------------------------------------------------------
+
+ASKED = [Asked("ps1", "check_heads", 4, "check_heads"), Asked("ps1", "a", 1, "a"), Asked("ps1", "b", 2, "b")]
+CALLED = {"check_heads": "4. Several heads", "a": "Problem 1", "b": "Problem 1"}
+MARKS = {"check_heads": 4, "a": 0, "b": None}
+ADA = Row(student="ada", state="waiting", score=4, of=7, questions=MARKS, waiting=("a", "b"))
+
+
+@pytest.fixture
+def problems(monkeypatch):
+    monkeypatch.setattr("autograder.instructor.table.rows_asked_for", lambda *given: (ASKED, [ADA]))
+    monkeypatch.setattr("autograder.instructor.table.titles", lambda *given: CALLED)
+
+
+def test_questions_are_called_as_in_the_notebook_and_each_can_be_told_from_the_others(problems, tmp_path):
+    (row,) = table(write_report(None, "ps1", path=tmp_path / "x.csv"))
+    marks = {name: row[name] for name in ("4. Several heads", "Problem 1 (a)", "Problem 1 (b)")}
+    assert list(marks.values()) == ["4", "0", ""], "no mark is not zero"
+    assert row["waiting for a person"] == "Problem 1 (a), Problem 1 (b)"
+
+
+def test_a_program_gets_the_names_and_the_titles(problems, tmp_path):
+    told = json.loads(write_report(None, "ps1", "json", tmp_path / "x.json").read_text(encoding="utf-8"))
+    assert [(q["name"], q["title"]) for q in told["questions"]] == list(CALLED.items())
+    assert told["students"][0]["questions"]["check_heads"] == 4
+
+
+def test_the_lines_around_a_mark_scheme_are_not_what_a_question_is_called(tmp_path):
+    course = small_course(tmp_path)
+    master = nbformat.v4.new_notebook()
+    for name, kind, source, grade, solution, locked, points in CELLS:
+        about = {"grade_id": name, "grade": grade, "solution": solution, "locked": locked, "points": points}
+        cell = (nbformat.v4.new_code_cell if kind == "code" else nbformat.v4.new_markdown_cell)(source)
+        cell.metadata.nbgrader = {"schema_version": 3, "task": False, "cell_type": kind, **about}
+        master.cells.append(cell)
+    assert SCHEME in (cell.source for cell in master.cells)
+    path = tmp_path / course.directory.source_directory / "attention" / "attention.ipynb"
+    path.parent.mkdir(parents=True)
+    nbformat.write(master, path)
+    assert titles(course, "attention")["written"] == "2. In words"

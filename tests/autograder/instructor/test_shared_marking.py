@@ -1,24 +1,21 @@
 """Several markers: shares, whose mark it is, a second marking that nobody sees the first in, items for everybody."""
 
 import re
-import sys
-from pathlib import Path
 
 import pytest
 
 from autograder.assignments import names
 from autograder.commands.together import markers as markers_command
 from autograder.grading import log, markers, rubric
-from autograder.grading.byhand import answers_to, mark_by_hand
+from autograder.grading.byhand import answers_to
 from autograder.grading.rubric import in_scheme, total
 from autograder.guard import Guard
 from autograder.instructor.shared_marking import in_words, work
 from autograder.instructor.written import Class, split
 from autograder.intake.removal import remove
-from autograder.launcher.environment import Environment
-from tests.autograder.courses import ANSWERS, ROOT, writes
+from tests.autograder.courses import ANSWERS, ROOT, env, marked, writes
 from tests.autograder.grading import fake
-from tests.autograder.instructor.visitor import Visitor, running
+from tests.autograder.instructor.visitor import visiting
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 STUDENTS = [f"s{number:02}" for number in range(12)]
@@ -30,20 +27,9 @@ def template(plain_template, tmp_path_factory):
     return fake.graded(plain_template, tmp_path_factory.mktemp("class") / "course", handed_in)
 
 
-def place(course):
-    prefix = Path(sys.prefix)
-    return Environment(course.root, prefix, Path(sys.executable), prefix / "lib")
-
-
 def seen(visitor) -> list[str]:
-    """Whose answers the page shows, in its order."""
-    visitor.ask("GET", "/0/")
-    found = re.findall(r"Reason of (s\d\d)", re.search(r"<article.*?</article>", visitor.page, re.S)[0])
-    for way in ("previous", "next"):
-        while there := re.search(rf'id="{way}" href="([^"]+)"', visitor.page):
-            visitor.ask("GET", there[1])
-            found += re.findall(r"Reason of (s\d\d)", re.search(r"<article.*?</article>", visitor.page, re.S)[0])
-    return sorted(set(found))
+    """Whose answers the page shows."""
+    return sorted({student for answer in visitor.walk() for student in re.findall(r"Reason of (s\d\d)", answer)})
 
 
 def points(course) -> dict[str, float | None]:
@@ -65,100 +51,89 @@ def test_shares_hold_to_a_student_and_do_not_change(course):
 
 
 def test_each_sees_the_own_share_and_every_mark_is_somebodys(course):
-    assert markers_command(place(course), ["--share", "ann", "--share", "bob=2"]) == 0
-    with running(course, "plain", by="ann", share=True) as address:
-        ann = Visitor(address).enter()
+    assert markers_command(env(course.root), ["--share", "ann", "--share", "bob=2"]) == 0
+    with visiting(course, by="ann", share=True) as ann:
         mine = seen(ann)
         assert len(mine) == 4
         ann.ask("GET", "/0/")
         for _ in mine:
             assert ann.save(points="3", words="Well.") == 200
         assert "Every answer has a mark." in ann.page
-    with running(course, "plain", by="bob", share=True) as address:
-        assert seen(Visitor(address).enter()) == sorted({*STUDENTS} - {*mine})
+    with visiting(course, by="bob", share=True) as bob:
+        assert seen(bob) == sorted({*STUDENTS} - {*mine})
     assert {student for student, mark in points(course).items() if mark == 3} == {*mine}
     found = {one.marker: one for one in done(course)[0]}
     assert (found["ann"].marked, found["ann"].mean) == (4, 0.75)
-    with course.gradebook() as book:  # by Formgrader
-        mark_by_hand(book, [one for one in answers_to(book, "plain", "one", "why") if one.student == mine[0]], 1.0, "")
+    marked(course, mine[0], "why", 1.0)  # by Formgrader
     assert {one.marker: one.marked for one in done(course)[0]} == {"ann": 3, "bob": 0, "": 1}
 
 
-def test_a_second_marking_shows_no_first_mark_and_changes_none(course, capsys):
-    with running(course, "plain", by="ann") as address:
-        ann = Visitor(address).enter()
+def test_a_second_marking_shows_no_first_mark_and_changes_none(course, call):
+    with visiting(course, by="ann") as ann:
         for _ in STUDENTS:
             ann.save(points="3", words="First comment.")
     before = points(course)
-    with running(course, "plain", by="bob", second=5) as address:
-        bob = Visitor(address).enter()
+    with visiting(course, by="bob", second=5) as bob:
         sample = seen(bob)
         assert len(sample) == 5
         bob.ask("GET", "/0/")
         assert "No mark yet" in bob.page
         assert "First comment." not in bob.page
         bob.save(points="1.5")
-    with running(course, "plain", by="bob", second=5) as address:
-        assert seen(Visitor(address).enter()) == sample
+    with visiting(course, by="bob", second=5) as bob:
+        assert seen(bob) == sample
     assert points(course) == before
     (twice,) = done(course)[1]
     assert twice.student in sample
     assert (twice.first_by, twice.first, twice.second_by, twice.second) == ("ann", 3.0, "bob", 1.5)
-    assert markers_command(place(course), ["plain"]) == 0
-    assert "ann 3, bob 1.5 (-1.5)" in capsys.readouterr().out
-    with running(course, "plain", by="ann", second=5) as address:
-        assert "No answer to this question is for you." in Visitor(address).enter().page  # all of them are ann's own
+    assert "ann 3, bob 1.5 (-1.5)" in call(markers_command, env(course.root), "plain")
+    with visiting(course, by="ann", second=5) as ann:
+        assert "No answer to this question is for you." in ann.page  # all of them are ann's own
 
 
-def items(visitor, **changed) -> int:
+def items(visitor, *rows: tuple[str, str], **changed) -> int:
     """Save the items of the first question."""
     visitor.ask("GET", "/0/items")
     fields = dict(re.findall(r'name="([^"]+)"[^>]*value="([^"]*)"', visitor.page)) | changed
-    return visitor.ask("POST", "/0/items", fields, Origin=f"http://{visitor.host}")
+    for number, (words, worth) in enumerate(rows, 1):
+        fields |= {f"words-{number}": words, f"points-{number}": worth}
+    return visitor.post("/0/items", **fields)
 
 
-def new(*rows: tuple[str, str], first: int = 1) -> dict[str, str]:
-    numbered = list(enumerate(rows, first))
-    return {f"words-{n}": words for n, (words, _) in numbered} | {f"points-{n}": worth for n, (_, worth) in numbered}
+def give(visitor, item: list[str], points: str = "", **fields) -> str:
+    """Marks the first answer that waits by its items; whose it is."""
+    visitor.ask("GET", "/0/")
+    whose = re.search(r"Reason of (s\d\d)", visitor.page)[1]
+    visitor.save(points=points, item=item, live="yes", **fields)
+    return whose
 
 
 def test_items_give_points_and_a_change_reaches_everybody_who_has_them(course):
-    with running(course, "plain", by="ann") as address:
-        ann = Visitor(address).enter()
-        assert items(ann, **new(("Reason", "2"), ("Example", "1.5"), ("Too long", "-1"))) == 200
-        given = []
-        for chosen, typed in ((["1"], ""), (["1", "2"], ""), (["1", "3"], ""), (["2"], "2"), ([], "1")):
-            ann.ask("GET", "/0/")
-            given.append(re.search(r"Reason of (s\d\d)", ann.page)[1])
-            ann.save(points=typed, item=chosen, live="yes")
+    with visiting(course, by="ann") as ann:
+        assert items(ann, ("Reason", "2"), ("Example", "1.5"), ("Too long", "-1")) == 200
+        marks = ((["1"], ""), (["1", "2"], ""), (["1", "3"], ""), (["2"], "2"), ([], "1"))
+        given = [give(ann, chosen, typed) for chosen, typed in marks]
         assert [points(course)[one] for one in given] == [2.0, 3.5, 1.0, 2.0, 1.0]
-        with course.gradebook() as book:  # changed elsewhere: no longer the items'
-            mark_by_hand(
-                book, [one for one in answers_to(book, "plain", "one", "why") if one.student == given[2]], 0.5, ""
-            )
-        assert items(ann, **new(("Reason", "3"), ("Example", "1.5"), ("Too long", "-1"))) == 200
+        marked(course, given[2], "why", 0.5)  # changed elsewhere: no longer the items'
+        assert items(ann, ("Reason", "3"), ("Example", "1.5"), ("Too long", "-1")) == 200
         assert "2 marks changed. 1 mark changed elsewhere" in ann.page
         assert [points(course)[one] for one in given] == [3.0, 4.0, 0.5, 2.0, 1.0]  # 4 is all that there is
-        assert items(ann, **new(("Reason", "2"), ("", ""), ("Too long", "-1"))) == 200
+        assert items(ann, ("Reason", "2"), ("", ""), ("Too long", "-1")) == 200
         assert [points(course)[one] for one in given] == [2.0, 2.0, 0.5, 0.5, 1.0]  # half a point was beside the items
-        assert items(ann, **new(("Reason", "much"))) == 422
-        assert items(ann, **new(("Reason", "1")), state="old") == 422
+        assert items(ann, ("Reason", "much")) == 422
+        assert items(ann, ("Reason", "1"), state="old") == 422
         assert [points(course)[one] for one in given] == [2.0, 2.0, 0.5, 0.5, 1.0]
 
 
 def test_the_item_on_which_markers_differ_is_named_first(course):
-    with running(course, "plain", by="ann") as address:
-        ann = Visitor(address).enter()
-        items(ann, **new(("Reason", "2"), ("Example", "1"), ("Clear", "1")))
+    with visiting(course, by="ann") as ann:
+        items(ann, ("Reason", "2"), ("Example", "1"), ("Clear", "1"))
         for _ in STUDENTS:
-            ann.ask("GET", "/0/")
-            ann.save(points="", item=["1", "2"], live="yes")
+            give(ann, ["1", "2"])
     for by, chosen in (("bob", [["1"], ["1", "3"]]), ("cat", [["1"], []])):
-        with running(course, "plain", by=by, second=2) as address:
-            other = Visitor(address).enter()
+        with visiting(course, by=by, second=2) as other:
             for given in chosen:
-                other.ask("GET", "/0/")
-                other.save(points="" if given else "1", item=given, live="yes")
+                give(other, given, "" if given else "1")
     twice = done(course)[1]
     found = sorted((one.second_by, one.items) for one in twice)
     assert found == [("bob", ("Example",)), ("bob", ("Example", "Clear")), ("cat", ()), ("cat", ("Example",))]
@@ -167,59 +142,49 @@ def test_the_item_on_which_markers_differ_is_named_first(course):
 
 
 def test_a_change_of_items_reaches_second_marks_as_well(course):
-    with running(course, "plain", by="ann") as address:
-        ann = Visitor(address).enter()
-        items(ann, **new(("Reason", "2"), ("Example", "1")))
+    with visiting(course, by="ann") as ann:
+        items(ann, ("Reason", "2"), ("Example", "1"))
         for _ in STUDENTS:
-            ann.ask("GET", "/0/")
-            ann.save(points="", item=["1"], live="yes")
-    with running(course, "plain", by="bob", second=3) as address:
-        bob = Visitor(address).enter()
+            give(ann, ["1"])
+    with visiting(course, by="bob", second=3) as bob:
         for chosen, typed in ((["1", "2"], ""), (["2"], "1.5"), ([], "0.5")):
-            bob.ask("GET", "/0/")
-            bob.save(points=typed, item=chosen, live="yes")
+            give(bob, chosen, typed)
     assert sorted(one.second for one in done(course)[1]) == [0.5, 1.5, 3.0]
-    with running(course, "plain", by="ann") as address:
-        ann = Visitor(address).enter()
-        assert items(ann, **new(("Reason", "1"), ("Example", "2"))) == 200
+    with visiting(course, by="ann") as ann:
+        assert items(ann, ("Reason", "1"), ("Example", "2")) == 200
         assert "12 marks changed, and 1 second mark." in ann.page  # 1 + 2 is what it was
         assert sorted(one.second for one in done(course)[1]) == [0.5, 2.5, 3.0]
-        assert items(ann, **new(("Reason", "1"), ("", ""))) == 200
+        assert items(ann, ("Reason", "1"), ("", "")) == 200
     twice = done(course)[1]
     assert sorted(one.second for one in twice) == [0.5, 0.5, 1.0]  # half a point was beside the items
     assert {(one.first_by, one.first, one.second_by) for one in twice} == {("ann", 1.0, "bob")}
 
 
 def test_a_crash_between_two_marks_is_mended_by_the_next_save(course, monkeypatch):
-    with running(course, "plain", by="ann") as address:
-        ann = Visitor(address).enter()
-        items(ann, **new(("Reason", "2")))
+    with visiting(course, by="ann") as ann:
+        items(ann, ("Reason", "2"))
         for _ in range(3):
-            ann.ask("GET", "/0/")
-            ann.save(points="", item=["1"], live="yes")
+            give(ann, ["1"])
         real = log.add
         monkeypatch.setattr(log, "add", lambda *_: (_ for _ in ()).throw(OSError("the machine stops")))
-        items(ann, **new(("Reason", "2.5")))
+        items(ann, ("Reason", "2.5"))
         assert sorted(mark for mark in points(course).values() if mark) == [2.0, 2.0, 2.5]
         monkeypatch.setattr(log, "add", real)
-        assert items(ann, **new(("Reason", "3"))) == 200
+        assert items(ann, ("Reason", "3")) == 200
         assert sorted(mark for mark in points(course).values() if mark) == [3.0, 3.0, 3.0]
         assert {one.by for one in log.Log(course.root, "plain").first.values()} == {"ann"}
 
 
 def test_a_comment_alone_leaves_what_was_given_beside_the_items(course):
-    with running(course, "plain", by="ann") as address:
-        ann = Visitor(address).enter()
-        items(ann, **new(("Reason", "2")))
-        ann.ask("GET", "/0/")
-        ann.save(points="2.5", item=["1"], live="yes")
-        (where,) = log.Log(course.root, "plain").first
+    with visiting(course, by="ann") as ann:
+        items(ann, ("Reason", "2"))
+        whose = give(ann, ["1"], "2.5")
         with course.gradebook() as book:
-            key = next(one.grade for one in answers_to(book, "plain", "one", "why") if one.student == where[2])
+            key = next(one.grade for one in answers_to(book, "plain", "one", "why") if one.student == whose)
         ann.ask("GET", f"/0/{key}")
         assert ann.save(points="", item=["1"], words="Well.", live="yes") == 200
-        assert items(ann, **new(("Reason", "3"))) == 200
-    assert points(course)[where[2]] == 3.5
+        assert items(ann, ("Reason", "3")) == 200
+    assert points(course)[whose] == 3.5
 
 
 def test_an_update_of_the_scheme_changes_no_item_that_somebody_has(course):

@@ -1,22 +1,16 @@
 """The whole course: weights, the lowest dropped, and what a missing mark is worth."""
 
-import csv
 import json
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-import autograder.grading.run as run_module
 from autograder.commands.grade import grade
 from autograder.commands.marks import report
 from autograder.grading.course import Course
 from autograder.instructor import totals as module
 from autograder.instructor.rows import Row
-from autograder.launcher.environment import Environment
-from tests.autograder.courses import ANSWERS, hand_in, writes
-from tests.autograder.grading import fake
+from tests.autograder.courses import ANSWERS, hand_in, table, writes
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 NOTHING, WAITING = "nothing handed in", "waiting"
@@ -64,8 +58,7 @@ def percent(weights=None, drop=0, zero=False):
 )
 def test_a_total_is_the_weighted_mean_of_what_is_left(course, how, ada, bob):
     found = percent(**how)
-    assert found["ada"] == pytest.approx(ada)
-    assert found["bob"] == pytest.approx(bob)
+    assert (found["ada"], found["bob"]) == pytest.approx((ada, bob))
 
 
 def test_a_mark_that_is_still_to_come_is_no_zero_and_the_total_says_so(course):
@@ -90,49 +83,37 @@ def test_questions_that_two_sheets_share_count_twice_and_it_is_said(course, monk
     assert not list(module.twice(module.totals(None, {"two": 0}, 0, False)[0]))
 
 
-@pytest.mark.parametrize(("weights", "said"), [({"four": 1}, "nobody has handed in four"), ({"one": 0}, None)])
-def test_a_weight_is_of_something_that_was_handed_in(course, weights, said):
-    if said is None:
-        weights = dict.fromkeys(["one", "two", "three", "capstone"], 0.0)
-        said = "every assignment has a weight of 0"
-    with pytest.raises(ValueError, match=said):
-        percent(weights)
+def test_a_weight_is_of_something_that_was_handed_in(course):
+    with pytest.raises(ValueError, match="nobody has handed in four"):
+        percent({"four": 1})
+    with pytest.raises(ValueError, match="every assignment has a weight of 0"):
+        percent(dict.fromkeys(["one", "two", "three", "capstone"], 0.0))
 
 
-def test_the_command_writes_a_table(plain, monkeypatch, capsys):
-    monkeypatch.setattr(run_module, "work", fake.work)
-    prefix = Path(sys.prefix)
-    place = Environment(plain, prefix, Path(sys.executable), prefix / "lib")
-    assert report(place, ["--all"]) == 2
-    assert "Nobody has handed in anything yet" in capsys.readouterr().err
+def test_the_command_writes_a_table(place, plain, call):
+    assert "Nobody has handed in anything yet" in call(report, place, "--all", code=2)
     hand_in(plain, "plain", "ada", writes(ANSWERS))
     assert grade(place, ["plain"]) == 0
-    assert report(place, ["--all"]) == 0
-    assert "Not final, because a mark is still to be given: ada." in capsys.readouterr().out
+    assert "Not final, because a mark is still to be given: ada." in call(report, place, "--all")
     with Course.load(plain).gradebook() as book:
         for notebook in book.assignment_submissions("plain")[0].notebooks:
             for one in notebook.grades:
                 one.manual_score, one.needs_manual_grade = one.max_score / 2, False
         book.db.commit()
     assert report(place, ["--all", "--weight", "plain=2"]) == 0
-    with (plain / "grading" / "course.csv").open(encoding="utf-8-sig", newline="") as file:
-        (row,) = csv.DictReader(file)
+    (row,) = table(plain / "grading" / "course.csv")
     assert (row["student"], row["total (%)"], row["plain (%)"], row["dropped"]) == ("ada", "50.0", "50.0", "")
     assert report(place, ["--all", "--format", "json"]) == 0
     (one,) = json.loads((plain / "grading" / "course.json").read_text())
     assert one["percent"] == 50
 
 
-@pytest.mark.parametrize(
-    "words", [[], ["plain", "--all"], ["plain", "--drop", "1"], ["--all", "--lms", "moodle"], ["--all", "--drop", "-1"]]
-)
-def test_misuse_is_said(plain, words):
-    prefix = Path(sys.prefix)
-    assert report(Environment(plain, prefix, Path(sys.executable), prefix / "lib"), words) == 2
+@pytest.mark.parametrize("words", ["", "plain --all", "plain --drop 1", "--all --lms moodle", "--all --drop -1"])
+def test_misuse_is_said(place, words):
+    assert report(place, words.split()) == 2
 
 
 @pytest.mark.parametrize("weight", ["capstone", "capstone=much", "=2", "capstone=-1", "capstone=inf", "capstone=nan"])
-def test_no_weight_is_refused(plain, weight):
-    prefix = Path(sys.prefix)
+def test_no_weight_is_refused(place, weight):
     with pytest.raises(SystemExit):
-        report(Environment(plain, prefix, Path(sys.executable), prefix / "lib"), ["--all", "--weight", weight])
+        report(place, ["--all", "--weight", weight])

@@ -2,11 +2,13 @@
 
 import asyncio
 import http.client
+import queue
 import re
 import threading
 import urllib.parse
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import closing, contextmanager, suppress
+from typing import Any
 
 from autograder.grading.course import Course
 from autograder.guard import Guard
@@ -15,38 +17,42 @@ from autograder.instructor.written import Class
 
 
 @contextmanager
-def running(course: Course, assignment: str, **about: object) -> Iterator[str]:
-    """The address, with the token."""
-    addresses: list[str] = []
-    begun, loop = threading.Event(), asyncio.new_event_loop()
-
-    def ready(address: str) -> None:
-        addresses.append(address)
-        begun.set()
-
-    async def work() -> None:
-        with Guard() as guard, course.gradebook() as gradebook:
-            await serve(MarkingPage(Class(course, assignment, guard), gradebook, **about), 0, ready)  # type: ignore[arg-type]
-
-    task = loop.create_task(work())
+def served(serve: Callable[[Callable[[str], None]], Coroutine[Any, Any, None]]) -> Iterator[str]:
+    """The address of a server that runs in a thread of this process, as it tells the function that it is given."""
+    told: queue.SimpleQueue[str] = queue.SimpleQueue()
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(serve(told.put))
 
     def run() -> None:
-        try:
+        with suppress(asyncio.CancelledError), closing(loop):
             loop.run_until_complete(task)
-        except asyncio.CancelledError:
-            pass
-        finally:
-            begun.set()
-            loop.close()
 
     thread = threading.Thread(target=run)
     thread.start()
-    assert begun.wait(30)
     try:
-        yield addresses[0]
+        yield told.get(timeout=30)
     finally:
         loop.call_soon_threadsafe(task.cancel)
         thread.join(30)
+
+
+@contextmanager
+def running(course: Course, assignment: str, **about: Any) -> Iterator[str]:
+    """The marking page's address, with the token."""
+
+    async def work(ready: Callable[[str], None]) -> None:
+        with Guard() as guard, course.gradebook() as gradebook:
+            await serve(MarkingPage(Class(course, assignment, guard), gradebook, **about), 0, ready)
+
+    with served(work) as address:
+        yield address
+
+
+@contextmanager
+def visiting(course: Course, **about: object) -> Iterator["Visitor"]:
+    """Somebody who has opened the page."""
+    with running(course, "plain", **about) as address:
+        yield Visitor(address).enter()
 
 
 class Visitor:
@@ -59,7 +65,26 @@ class Visitor:
         self.at, self.status, self.page = "", 0, ""
         self.headers: dict[str, str] = {}
 
-    def ask(self, method: str, path: str, fields: dict[str, str] | None = None, **headers: str) -> int:
+    def go(self, way: str) -> bool:
+        """To the next or previous answer, if there is one."""
+        found = re.search(rf'id="{way}" href="([^"]+)"', self.page)
+        return found is not None and bool(self.ask("GET", found[1]))
+
+    def walk(self) -> Iterator[str]:
+        """Every answer to the first question, from the first page to the last."""
+        self.ask("GET", "/0/")
+        while self.go("previous"):
+            pass
+        more = True
+        while more:
+            yield re.search(r"<article.*?</article>", self.page, re.S)[0]
+            more = self.go("next")
+
+    def post(self, path: str, **fields: object) -> int:
+        """As a form of the page's own."""
+        return self.ask("POST", path, {"token": self.token, **fields}, Origin=f"http://{self.host}")
+
+    def ask(self, method: str, path: str, fields: dict[str, object] | None = None, **headers: str) -> int:
         connection = http.client.HTTPConnection(self.host, timeout=30)
         body = urllib.parse.urlencode(fields, doseq=True) if fields is not None else None
         given = {"Cookie": self.cookie, "Content-Type": "application/x-www-form-urlencoded", **headers}
@@ -84,5 +109,4 @@ class Visitor:
         given |= {"points": re.search(r'name="points"[^>]* value="([^"]*)"', self.page)[1]}
         if re.search(r'name="alike" value="yes" checked', self.page):
             given["alike"] = "yes"
-        given = {**given, "words": "", **fields}
-        return self.ask("POST", self.at, given, Origin=f"http://{self.host}")
+        return self.post(self.at, **{**given, "words": "", **fields})

@@ -4,7 +4,6 @@ import asyncio
 import hashlib
 import json
 import shutil
-import threading
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from autograder.grading.course import Course
 from autograder.grading.seeds import course_secret
 from autograder.launcher.environment import Environment
 from tests.autograder.courses import FakeBox
+from tests.autograder.instructor.visitor import served
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 FUNCTIONS = {"dot_score": lambda query, keys: keys @ query}
@@ -44,34 +44,8 @@ def made(course, tmp_path):
 def address(made, monkeypatch):
     """A desk that answers."""
     monkeypatch.setattr(trial, "shared_box", lambda isolation: FakeBox(lambda name, function: FUNCTIONS.get(function)))
-    found: list[str] = []
-    ready = threading.Event()
-    loop = asyncio.new_event_loop()
-
-    def say(where: str) -> None:
-        found.append(where)
-        ready.set()
-
-    async def run() -> None:
-        await window.serve(made, "127.0.0.1", 0, say)
-
-    task = loop.create_task(run())
-
-    def go() -> None:
-        asyncio.set_event_loop(loop)
-        try:
-            loop.run_until_complete(task)
-        except asyncio.CancelledError:
-            pass
-        finally:
-            loop.close()
-
-    thread = threading.Thread(target=go)
-    thread.start()
-    assert ready.wait(20)
-    yield found[0].rstrip("/")
-    loop.call_soon_threadsafe(task.cancel)
-    thread.join(20)
+    with served(lambda say: window.serve(made, "127.0.0.1", 0, say)) as where:
+        yield where.rstrip("/")
 
 
 @pytest.fixture
