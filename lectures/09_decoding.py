@@ -84,10 +84,10 @@ torch.set_num_threads(1)  # sums in a fixed order, so that every run samples the
 V = 49_152
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-with show.held_back() as texts:
-    print("tokens        texts   years at a billion texts per second")
-    for n in (1, 2, 3, 5, 10, 11, 20):
-        print(f"{n:6} {float(V**n):12.0e}   {V**n / 1e9 / 3.15e7:12.0e}")
+texts = show.table(
+    [(n, f"{float(V**n):.0e}", f"{V**n / 1e9 / 3.15e7:.0e}") for n in (1, 2, 3, 5, 10, 11, 20)],
+    ["tokens", "texts", "years at a billion texts per second"],
+)
 show.predict(
     "The Earth has about $10^{50}$ atoms. How long must a text be, in tokens, before there are more possible texts than atoms?",
     choices={"11": 11, "110": 110, "1,100": 1100},
@@ -416,12 +416,16 @@ from lectures.recipes.pairs import load_dictionary
 one_way_to_say = mean(len(said) == 1 for said in load_dictionary().test.values())
 measured = stored("dullness")
 german, sounds = (part["beams"] for part in measured["wide_beams"].values())
-for part in measured["wide_beams"].values():
-    print(part["what"])
-    print("  beam     mean ln P   quality   length / reference length    empty")
-    for beam, row in part["beams"].items():
-        numbers = f"{row['log_prob']:9.3f}  {row['quality']:8.2f}  {row['length']:14.1%}  {row['empty']:17.0%}"
-        print(f"  {beam:>4}  {numbers}")
+forms = {"log_prob": "{:.3f}", "quality": "{:.2f}", "length": "{:.1%}", "empty": "{:.0%}"}
+show.table(
+    [
+        (task, beam, *(form.format(row[of]).replace("-", "−") for of, form in forms.items()))
+        for task, part in measured["wide_beams"].items()
+        for beam, row in part["beams"].items()
+    ],
+    ["", "beam", "mean ln P", "quality", "length / reference length", "empty"],
+    note=". ".join(f"{task}: {part['what']}" for task, part in measured["wide_beams"].items()),
+)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
@@ -504,16 +508,19 @@ show.predict(
 # One passage is an anecdote. Here are the figures for all passages, and for a second model:
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-for model, rows in measured["rows"].items():
-    count = measured["passages"][model]
-    print(
-        f"{model}, {count} passages   per token   first 12   last 12   tokens below 0.01   repeated"
-    )
-    for way, row in rows.items():
-        along = f"{row['along'][0]:10.2f} {row['along'][-1]:9.2f}"
-        print(
-            f"  {way:24} {row['probability']:8.2f} {along} {row['improbable']:15.0%} {row['repeated']:14.0%}"
+show.table(
+    [
+        (
+            f"{model}, {way}",
+            *(f"{p:.2f}" for p in (row["probability"], row["along"][0], row["along"][-1])),
+            *(f"{row[what]:.0%}" for what in ("improbable", "repeated")),
         )
+        for model, rows in measured["rows"].items()
+        for way, row in rows.items()
+    ],
+    ["", "per token", "first 12", "last 12", "tokens below 0.01", "repeated"],
+    note=", ".join(f"{model}: {count} passages" for model, count in measured["passages"].items()),
+)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # *Per token: the geometric mean of the model's probabilities, over the whole continuation and over its first and its last 12 tokens. Repeated: the fraction of groups of four tokens that already occurred
@@ -773,13 +780,14 @@ def with_marks(name, passage):
     return show.marked_words_html([pieces.decode([i]) for i in tokens], marks, names, alt=told)
 
 
-with show.held_back() as by_penalty:
-    print(
-        "penalty        repeated groups   different tokens   (mean, and from the lowest to the highest of 8 passages)"
-    )
-    for name in under:
-        low = " to ".join(f"{edge:.0%}" for edge in (min(loops[name]), max(loops[name])))
-        print(f"{name!s:14} {mean(loops[name]):12.0%}   {low:12} {mean(different[name]):8.0%}")
+by_penalty = show.table(
+    [
+        (name, f"{mean(old):.0%} ({show.from_to(old, '{:.0%}')})", f"{mean(different[name]):.0%}")
+        for name, old in loops.items()
+    ],
+    ["penalty", "repeated groups", "different tokens"],
+    note="Means (lowest to highest) of 8 passages.",
+)
 show.predict(
     f"Without a penalty, {mean(loops[1.0]):.0%} of the groups of four tokens that greedy search writes occurred before in the same text; in Shakespeare's text, "
     f"{mean(loops['Shakespeare']):.0%} did. From which $\\theta$ upwards does greedy search repeat less than Shakespeare?",
@@ -923,14 +931,14 @@ def with_refusals(ahead):
     )
 
 
-with show.held_back() as by_lookahead:
-    print(
-        "drafted at a time   letters per call of the large model (5 seeds)   drafts refused, of 40 letters"
-    )
-    for ahead, rates in per_call.items():
-        print(
-            f"{ahead:10} {mean(rates):24.1f}, {show.from_to(rates, '{:.1f}')} {refused[ahead]:22.0f}"
-        )
+by_lookahead = show.table(
+    [
+        (ahead, f"{mean(rates):.1f} ({show.from_to(rates, '{:.1f}')})", f"{refused[ahead]:.0f}")
+        for ahead, rates in per_call.items()
+    ],
+    ["drafted at a time", "letters per call of the large model", "drafts refused of 40 letters"],
+    note="Means (lowest to highest) of 5 seeds.",
+)
 show.predict(
     "The small model drafts 4 letters at a time. How many letters does one call of the large model yield, on average?",
     choices={"about 1": 1, "about 3": 3, "about 5": 5},
@@ -999,8 +1007,10 @@ texts = {
     "contrastive": contrastive_search(gpt, king, 24).tokens[0].tolist(),
     "top-p 0.9": sample(gpt, king, 24, top_p=0.9, generator=drawn()).tokens[0].tolist(),
 }
-for way, tokens in texts.items():
-    print(f"{way:25}", pieces.decode(list(tokens)).replace("\n", " / "))
+show.table(
+    [(way, pieces.decode(list(tokens)).replace("\n", " / ")) for way, tokens in texts.items()],
+    ["method", "continuation"],
+)
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *3 minutes. One text per way: enough to see that they run, not which is better. Ask which of them search and which sample.*

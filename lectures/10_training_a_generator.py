@@ -374,9 +374,10 @@ language = {"AA": 0.5, "BB": 0.5}
 perfect_freely = sum(  # the model writes one sentence, the reference is another draw
     p * q * (one[1] != other[1]) for one, p in language.items() for other, q in language.items()
 )
-with show.held_back() as of_a_perfect_model:
-    print("second letter wrong after the reference prefix: 0 %")
-    print(f"second letter wrong when it writes freely:      {perfect_freely:.0%}")
+of_a_perfect_model = show.table(
+    [("after the reference prefix", "0%"), ("when it writes freely", f"{perfect_freely:.0%}")],
+    ["", "second letter wrong"],
+)
 show.predict(
     "The reference is a random sentence of the language. By how many percentage points does this perfect model's error rate at the second letter rise if it writes freely, instead of reading the reference's first letter?",
     choices={"none": 0, "about 25": 25, "about 50": 50},
@@ -435,10 +436,12 @@ after_truth, after_slip = wrong_later(truth[:, 2]), wrong_later(slip)
 early = (slip == truth[:, 3]).float().mean().item()  # the slip is the fourth sound, too early
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-with show.held_back() as later:
-    print(f"{len(entries)} words; % of sounds wrong at positions 4 to 8:")
-    print("after the reference sound:", [f"{share:.0f}" for share in after_truth])
-    print("after the wrong sound:    ", [f"{share:.0f}" for share in after_slip])
+read = {"after the reference sound": after_truth, "after the wrong sound": after_slip}
+later = show.table(
+    [(what, *(f"{share:.0f}" for share in wrong)) for what, wrong in read.items()],
+    ["% of sounds wrong at position", "4", "5", "6", "7", "8"],
+    note=f"{len(entries)} words",
+)
 show.predict(
     "Take the error rate at the position right after the wrong sound, and the one at the same position after the reference sound. How many times as large is the first?",
     choices={
@@ -466,7 +469,7 @@ show.predict(
 # *recover by itself*. Arora et al. (2022) do find that errors accumulate.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *11 minutes. Change one letter with the class and let them shout when the texts meet. Then show the two lines, and let the room call
+# *11 minutes. Change one letter with the class and let them shout when the texts meet. Then show the two rows, and let the room call
 # the gap exposure bias before you ask about the perfect model. What goes wrong: they call every different letter an error.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -581,12 +584,13 @@ apart = all(
     max(end[one]) < min(end[other]) and min(triples[one]) > max(triples[other])
     for one, other in itertools.pairwise(best_first)
 )
-with show.held_back() as written_names:
-    print(f"{'':28} {'held-out nats, 5 seeds':>24} {'known triples, 5 seeds':>32}")
-    for way, nats in end.items():
-        print(
-            f"{way:28} {show.from_to(nats, '{:.2f}'):>24} {show.from_to(triples[way], '{:.3f}'):>32}"
-        )
+written_names = show.table(
+    [
+        (way, show.from_to(nats, "{:.2f}"), show.from_to(triples[way], "{:.3f}"))
+        for way, nats in end.items()
+    ],
+    ["", "held-out nats, 5 seeds", "known triples, 5 seeds"],
+)
 show.predict(
     f"After teacher forcing {mean(triples['teacher forcing']):.0%} of the triples are known. How many are known after scheduled sampling in which the fraction of reference letters falls to 75 %?",
     choices={"more, about 95 %": 95, "as many, about 90 %": 90, "fewer, about 83 %": 83},
@@ -667,9 +671,10 @@ ignores = float((trained_with[0.0][1][0] - trained_with[0.0][1][1]).abs().max())
 followed, _ = share_of_right_texts(0.0, follow=True)
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-with show.held_back() as right_texts:
-    for epsilon, share in shares.items():
-        print(f"epsilon {epsilon:.1f}: {share:.1%} right texts")
+right_texts = show.table(
+    [(f"{epsilon:.1f}", f"{share:.1%}") for epsilon, share in shares.items()],
+    ["epsilon", "right texts"],
+)
 show.predict(
     "A small network is trained with $\\epsilon = 0.5$. What percentage of the texts that it writes are *A A* or *B B*?",
     choices={"about 50": 50, "about 75": 75, "nearly 100": 99},
@@ -848,13 +853,14 @@ chances = [  # P(the whole answer), with the retrieved document
 ]
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-with show.held_back() as by_retrieval:
-    print(
-        "nats per token of the right answer: without a document, after an unrelated one, after the retrieved one"
-    )
-    for (play, name, who), row in zip(asked_about, costs, strict=True):
-        print("  " + " ".join(f"{nats:6.2f}" for nats in row) + f"   {name}, {who} ({play})")
-    print(f"  {alone:6.2f} {control:6.2f} {with_document:6.2f}   mean")
+questions = [*(f"{name}, {who} ({play})" for play, name, who in asked_about), "mean"]
+by_retrieval = show.table(
+    [
+        (what, *(f"{nats:.2f}" for nats in row))
+        for what, row in zip(questions, [*costs, (alone, control, with_document)], strict=True)
+    ],
+    ["nats per token of the right answer", "no document", "unrelated one", "retrieved one"],
+)
 show.predict(
     f"Without a document the right answers cost {alone:.1f} nats per token. What do they cost after the retrieved document?",
     choices={"about 4": 4, "about 2": 2, "about 0: it only has to copy": 0},

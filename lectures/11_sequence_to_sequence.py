@@ -103,9 +103,10 @@ def word_by_word(n):
 
 
 baseline = [word_by_word(n) == german(n) for n in range(1, 1000)]
-with show.held_back() as some_words:
-    for n in (7, 300, 21, 465):
-        print(f"{english(n):24} {word_by_word(n):24} reference: {german(n)}")
+some_words = show.table(
+    [(english(n), word_by_word(n), german(n)) for n in (7, 300, 21, 465)],
+    ["English", "word by word", "reference"],
+)
 show.predict(
     "Our task is to translate English number words into German. For what percentage of the numbers below 1,000 is the word-by-word translation right?",
     choices={"about 5": 5, "about 30": 30, "about 80": 80},
@@ -354,18 +355,20 @@ held_out = [n for n in range(1, 1000) if n % 7 == 0]
 trained, losses, solved = {}, {}, {}
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-with show.held_back() as after_training:
-    for name, loss in {"shifted by one": None, "not shifted": not_shifted}.items():
-        model, losses[name] = train(loss)
-        ids = translate(model, [english_side.encode(english(n)) for n in held_out], lambda n: 10)
-        trained[name] = {n: german_side.decode(i) for n, i in zip(held_out, ids, strict=True)}
-        right = sum(trained[name][n] == german(n) for n in held_out)
-        solved[name] = right / len(held_out)
-        print(
-            f"{name}: final loss {losses[name][-1]:.3f}, right {right} of {len(held_out)} new numbers"
-        )
-        for n in (21, 735, 917):
-            print(f"   {n}: {trained[name][n] or '(nothing)'}")
+count = len(held_out)
+for name, loss in {"shifted by one": None, "not shifted": not_shifted}.items():
+    model, losses[name] = train(loss)
+    ids = translate(model, [english_side.encode(english(n)) for n in held_out], lambda n: 10)
+    trained[name] = {n: german_side.decode(i) for n, i in zip(held_out, ids, strict=True)}
+    solved[name] = sum(trained[name][n] == german(n) for n in held_out) / count
+after_training = show.table(
+    [
+        ("final loss", *(f"{line[-1]:.3f}" for line in losses.values())),
+        ("new numbers right", *(f"{share * count:.0f} of {count}" for share in solved.values())),
+        *((n, *(said[n] or "(nothing)" for said in trained.values())) for n in (21, 735, 917)),
+    ],
+    ["", *trained],
+)
 repeats = all(
     said.startswith("<bos>") and len({*said.removeprefix("<bos>").split()}) < 2
     for said in trained["not shifted"].values()
@@ -512,12 +515,12 @@ moved = encode_by_hand(english(465_721)) - encode_by_hand(english(465_722))
 apart, many = moved.norm(), int((moved.abs() > 0.05).sum())
 print(f"465,721 and 465,722 are {apart:.1f} apart; any two numbers, on average, {usual:.1f}")
 print(f"{many} of the 128 dimensions differ by more than 0.05")
+rows = []
 for what, same in alike.items():
     near = [same(spelled[i], spelled[j]) for i, j in enumerate(nearest)]
     any_two = [same(a, b) for i, a in enumerate(spelled) for b in spelled[:i]]
-    print(
-        f"a number and its nearest neighbour share {what:15} {mean(near):4.0%}   any two {mean(any_two):4.0%}"
-    )
+    rows.append((what, f"{mean(near):.0%}", f"{mean(any_two):.0%}"))
+show.table(rows, ["shared", "a number and its nearest neighbour", "any two"])
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 endings = [n for n in draw_many(11, 4000, 8, 12) if english(n).split()[-1] in ("one", "two")][

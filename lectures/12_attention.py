@@ -326,9 +326,11 @@ total = sum(exponentials)
 shares = [x / total for x in exponentials]
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-with show.held_back() as softmax:
-    print("exp(e)  ", *[f"{x:.2f}" for x in exponentials], "  sum", f"{total:.2f}")
-    print("weights ", *[f"{w:.2f}" for w in shares], "  sum", f"{sum(shares):.2f}")
+rows = {"exp(e)": [*exponentials, total], "weights": [*shares, sum(shares)]}
+softmax = show.table(
+    [(name, *(f"{x:.2f}" for x in row)) for name, row in rows.items()],
+    ["", "state 1", "state 2", "state 3", "state 4", "sum"],
+)
 show.predict(
     "Which weight does the first state get?",
     choices={"0.30": 0.3, "0.50": 0.5, "0.70": 0.7},
@@ -771,15 +773,11 @@ worked_q, worked_k = torch.zeros(1, 64), torch.zeros(2, 64)
 worked_q[0, 0], worked_k[0, 0], worked_k[1, 0] = 16, 7, 6  # so that q·k1 = 112 and q·k2 = 96
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-with show.held_back() as worked:
-    print("scores           ", dot_score(worked_q, worked_k)[0])
-    print("divided by 8     ", dot_score(worked_q, worked_k)[0] / 8)
-
-    values = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
-    output, weights = scaled_dot_product_attention(worked_q, worked_k, values)
-    print("weights          ", weights[0])
-    print("output           ", output[0])
-    print("without dividing ", attend(dot_score(worked_q, worked_k), values)[1][0])
+scored, values = dot_score(worked_q, worked_k), torch.eye(2)
+output, weights = scaled_dot_product_attention(worked_q, worked_k, values)
+steps = {"scores": scored, "divided by 8": scored / 8, "weights": weights, "output": output}
+steps["weights without dividing"] = attend(scored, values)[1]
+worked = show.table([(step, *(f"{x:.2f}" for x in row[0])) for step, row in steps.items()])
 show.predict(
     "If you divide by $\\sqrt{64} = 8$, what weight does the first word get?",
     within=0.03,
@@ -946,13 +944,12 @@ print("row sums, masked after softmax: ", wrong.sum(-1))
 # If each word's vector $x$ has `d_model` = 384 dimensions, each of 12 heads has queries, keys and values of 384 / 12 = 32 dimensions.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-heads = {}
-with show.held_back() as table:
-    for n_heads in (1, 4, 12):
-        layer = MultiHeadAttention(384, n_heads)
-        size = sum(p.numel() for p in layer.parameters())
-        print(f"{n_heads:2} heads of {layer.d_head:3}: {size:,} parameters")
-        heads[n_heads] = size
+heads, rows = {}, []
+for n_heads in (1, 4, 12):
+    layer = MultiHeadAttention(384, n_heads)
+    heads[n_heads] = sum(p.numel() for p in layer.parameters())
+    rows.append((n_heads, layer.d_head, f"{heads[n_heads]:,}"))
+table = show.table(rows, ["heads", "dimensions of each", "parameters"])
 show.predict(
     "How many parameters do 12 heads have, compared with one head?",
     choices={"a twelfth": 1 / 12, "as many": 1, "twelve times as many": 12},

@@ -86,20 +86,23 @@ W_Q[0, 1, 2] = 4  # head 1: "is a verb" asks for "can act"
 W_Q[1, 1, 3] = 4  # head 2: "is a verb" asks for "can be eaten"
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-with show.held_back() as by_hand:
-    heads = []
-    for k in range(2):
-        scores_k = X @ W_Q[k] @ X.T / math.sqrt(4)
-        weights = torch.softmax(scores_k, dim=-1)
-        print(f"head {k + 1}: scores of 'eats'", scores_k[1], " weights", weights[1])
-        heads.append(weights @ X)
-    one_for_both = torch.softmax(X @ W_Q.sum(0) @ X.T / math.sqrt(4), dim=-1)[1]
-    print("one head that asks for both: weights of 'eats'", one_for_both)
-    print("weights of 'cat' in both heads:", weights[0])
-
-    W_O = torch.cat([torch.eye(4), 2 * torch.eye(4)])  # (8, 4): head 1 as it is, head 2 twice
-    output = torch.cat(heads, dim=-1) @ W_O
-    print("output of 'eats':", output[1])
+heads, rows = [], []
+for k in range(2):
+    scores_k = X @ W_Q[k] @ X.T / math.sqrt(4)
+    weights = torch.softmax(scores_k, dim=-1)
+    name = f"'eats', head {k + 1}"
+    rows += [(f"{name}: scores", scores_k[1]), (f"{name}: weights", weights[1])]
+    heads.append(weights @ X)
+one_for_both = torch.softmax(X @ W_Q.sum(0) @ X.T / math.sqrt(4), dim=-1)[1]
+rows.append(("'eats', one head that asks for both: weights", one_for_both))
+rows.append(("'cat', both heads: weights", weights[0]))
+W_O = torch.cat([torch.eye(4), 2 * torch.eye(4)])  # (8, 4): head 1 as it is, head 2 twice
+output = torch.cat(heads, dim=-1) @ W_O
+by_hand = show.table(
+    [(name, *(f"{x:.2f}" for x in row)) for name, row in rows],
+    ["", "cat", "eats", "bread"],
+    note="output of 'eats': " + ", ".join(f"{x:.2f}" for x in output[1]),
+)
 show.predict(
     "Take pencil and paper. What weight does “cat” get in the row “eats” of head 1?",
     within=0.03,
@@ -182,22 +185,24 @@ tired = torch.tensor(
 )
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-sharpness = {}
-with show.held_back() as divided:
-    entering = []  # what layer 3 receives
-    attention = encoder.layers[3].attention
-    hook = attention.register_forward_pre_hook(lambda module, inputs: entering.append(inputs[0]))
-    with torch.no_grad():
-        encoder(tired)
-        hook.remove()
-        q, k = (
-            part(entering[0]).unflatten(-1, (12, 32)).transpose(1, 2)
-            for part in (attention.query, attention.key)
-        )
-        for name, width in (("√32 ", 32), ("√384", 384), ("1   ", 1)):
-            alpha = torch.softmax(q @ k.mT / math.sqrt(width), dim=-1)
-            print(f"divided by {name}: mean of the largest weight {alpha.amax(-1).mean():.2f}")
-            sharpness[width] = alpha.amax(-1).mean().item()
+entering = []  # what layer 3 receives
+attention = encoder.layers[3].attention
+hook = attention.register_forward_pre_hook(lambda module, inputs: entering.append(inputs[0]))
+with torch.no_grad():
+    encoder(tired)
+    hook.remove()
+    q, k = (
+        part(entering[0]).unflatten(-1, (12, 32)).transpose(1, 2)
+        for part in (attention.query, attention.key)
+    )
+    sharpness = {
+        width: torch.softmax(q @ k.mT / math.sqrt(width), dim=-1).amax(-1).mean().item()
+        for width in (32, 384, 1)
+    }
+divided = show.table(
+    [(f"√{width}" if width > 1 else "1", f"{mean:.2f}") for width, mean in sharpness.items()],
+    ["divided by", "mean of the largest weight"],
+)
 with torch.no_grad(), capture(encoder) as tape:  # what “closed” reads in layer 3, head 1
     encoder(torch.tensor([wordpieces.encode("The young doctor quickly closed the heavy door.")]))
 of_closed = tape["layers.3.attention"][0, 1, 5]
@@ -567,11 +572,10 @@ with torch.no_grad():
     first_guess = scores_of(leaky, digits[:, :15])[:, -1].softmax(-1).amax(-1).mean().item()
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-with show.held_back() as at_the_end:
-    for name, losses in honest.items():
-        print(
-            f"{name:14} loss of the digit that follows a given start: {sum(losses) / len(losses):.2f}"
-        )
+at_the_end = show.table(
+    [(name, f"{sum(losses) / len(losses):.2f}") for name, losses in honest.items()],
+    ["", "loss of the digit that follows a given start"],
+)
 show.predict(
     "Give the leaky model the start of a text, and ask for the next digit. What is its loss?",
     choices={"0.15": 0.15, "2.30": 2.3, "more than 5": 7.5},
@@ -656,10 +660,12 @@ scores = torch.randn(2, 1, 4, 4, generator=torch.Generator().manual_seed(0))
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 textbook = torch.softmax(scores.masked_fill(~both, -math.inf), dim=-1)
-with show.held_back() as sums:
-    print("real tokens:", *real.tolist(), sep="\n  ")
-    print("sums of the rows, ours:    ", masked_softmax(scores, both)[0, 0].sum(-1))
-    print("sums of the rows, textbook:", textbook[0, 0].sum(-1))
+rows = {"ours": masked_softmax(scores, both), "textbook": textbook}
+sums = show.table(
+    [(name, *(f"{x:.2f}" for x in weights[0, 0].sum(-1))) for name, weights in rows.items()],
+    ["sums of the rows", "row 1", "row 2", "row 3", "row 4"],
+    note=f"real tokens: {real.tolist()}",
+)
 show.predict(
     "The first text begins with padding. Suppose you mask as in a textbook, with `masked_fill(~mask, -inf)` and then softmax. What do the weights in the first row of this text sum to?",
     choices=["0", "1", "nan"],
@@ -700,17 +706,21 @@ v = torch.cat([layer.values for layer in state.layers]).repeat_interleave(
 from_first = alpha[:, :, 1:, :1] * v[:, :, :1]  # what the first token adds to each later one
 from_others = alpha[:, :, 1:, 1:] @ v[:, :, 1:]
 contributed = (from_first.norm(dim=-1) / from_others.norm(dim=-1)).median()
-with show.held_back() as shares:
-    print(
-        f"mean weight on the first token: {on_first.mean():.2f}; a uniform share: {(1 / torch.arange(2, n + 1)).mean():.2f}"
-    )
-    print(
-        f"heads that give it more than half: {(on_first.mean(-1) > 0.5).sum()} of {before.numel()}"
-    )
-    print(f"length of its value, relative to the median of the others: {ratio.median():.2f}")
-    print(
-        f"most on the previous token: layer {best // 9}, head {best % 9}, {before.max():.2f} on average"
-    )
+shares = show.table(
+    [
+        ("mean weight on the first token", f"{on_first.mean():.2f}"),
+        ("a uniform share", f"{(1 / torch.arange(2, n + 1)).mean():.2f}"),
+        (
+            "heads that give it more than half",
+            f"{(on_first.mean(-1) > 0.5).sum()} of {before.numel()}",
+        ),
+        ("length of its value, relative to the median of the others", f"{ratio.median():.2f}"),
+        (
+            f"most on the previous token, on average (layer {best // 9}, head {best % 9})",
+            f"{before.max():.2f}",
+        ),
+    ]
+)
 with torch.no_grad(), capture(writer) as tape:
     writer(torch.tensor([bytepairs.encode("one two three four one two three")]))
 continued = tape["layers.8.attention"][0, 2, -1]  # what the last word reads
@@ -781,12 +791,13 @@ lower = {  # of the 20 random sets, how many leave less than the heads with the 
 }
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-with show.held_back() as ranks:
-    print("ablated   P(tickets)   how many of 20 random sets leave a lower one")
-    print(" " * 22 + "".join(f"{where:>17}" for where in controls))
-    for count, at in ablated.items():
-        told = "".join(f"{lower[where][count]:>17}" for where in controls)
-        print(f"{count:>7}{at['strongest']:13.2f}  {told}")
+ranks = show.table(
+    [
+        (count, f"{at['strongest']:.2f}", *(lower[where][count] for where in controls))
+        for count, at in ablated.items()
+    ],
+    ["ablated", "P(tickets)", *(f"lower, of 20 random sets: {where}" for where in controls)],
+)
 drawn = {
     f"random others, {where}: mean and range": torch.tensor(
         [[whole, *(at[key][i] for at in ablated.values())] for i in range(20)]

@@ -79,20 +79,22 @@ no_order.positions = NoPositions(512, 384)
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 similar = {}
-with show.held_back() as similarities:
-    for name, model in (("with positions", encoder), ("without", no_order)):
-        with torch.no_grad():
-            a, b, passive = (
-                model(torch.tensor([wordpieces.encode(text)]))[0].mean(dim=0)
-                for text in (
-                    "The dog bites the man.",
-                    "The man bites the dog.",
-                    "The man is bitten by the dog.",
-                )
+for name, model in (("with positions", encoder), ("without", no_order)):
+    with torch.no_grad():
+        a, b, passive = (
+            model(torch.tensor([wordpieces.encode(text)]))[0].mean(dim=0)
+            for text in (
+                "The dog bites the man.",
+                "The man bites the dog.",
+                "The man is bitten by the dog.",
             )
-        print(f"{name:14} similarity {torch.cosine_similarity(a, b, dim=0):.3f}")
-        similar[name] = torch.cosine_similarity(a, b, dim=0).item()
-        similar[name, "same meaning"] = torch.cosine_similarity(a, passive, dim=0).item()
+        )
+    similar[name] = torch.cosine_similarity(a, b, dim=0).item()
+    similar[name, "same meaning"] = torch.cosine_similarity(a, passive, dim=0).item()
+similarities = show.table(
+    [(name, f"{similar[name]:.3f}") for name in ("with positions", "without")],
+    ["", "similarity"],
+)
 show.predict(
     "Take the cosine of MiniLM's vectors for “The dog bites the man.” and “The man bites the dog.”; 1 means the same direction. "
     "Without positions it must be 1. What is it *with* them?",
@@ -329,15 +331,17 @@ floor = sum(word.count(frequent) / len(word) for word in tested_on) / len(tested
 print(f"always “{frequent}”: {floor:.1%} correct")
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-with show.held_back() as compared:
-    for name, right in (
-        ("no positions", letters["none"]),
-        ("added", added),
-        ("concatenated", concatenated),
-    ):
-        print(
-            f"{name:14}{right.mean():6.1%} correct, five seeds from {right.min():.1%} to {right.max():.1%}"
+compared = show.table(
+    [
+        (name, f"{right.mean():.1%} ({show.from_to(right, '{:.1%}')})")
+        for name, right in (
+            ("no positions", letters["none"]),
+            ("added", added),
+            ("concatenated", concatenated),
         )
+    ],
+    ["", "correct, mean (lowest to highest of five seeds)"],
+)
 show.predict(
     f"Always answering “{frequent}” is right in {floor:.0%} of the words. *Without* positions the encoder sees the other letters of the word, but not their order. What fraction of the hidden letters does it predict correctly?",
     choices={"no more than that": 100 * floor, "about 17 %": 17, "about 40 %": 40},
@@ -385,13 +389,15 @@ pictures = [
     )
 ]
 by_distance = {k: alike[0].diagonal(k).mean().item() for k in (1, 3, 6, 12)}
-with show.held_back() as means:
-    for steps, mean in by_distance.items():
-        print(f"MiniLM, {steps:2} apart: mean similarity {mean:.2f}")
-    try:
-        LearnedPositions(512, 384)(torch.zeros(1, 513, 384))
-    except ValueError as error:
-        print(error)
+try:
+    LearnedPositions(512, 384)(torch.zeros(1, 513, 384))
+except ValueError as error:
+    refused = str(error)
+means = show.table(
+    [(steps, f"{mean:.2f}") for steps, mean in by_distance.items()],
+    ["positions apart", "MiniLM, mean similarity"],
+    note=refused,
+)
 show.predict(
     "Learned vectors of neighbouring positions are similar. Which pairs of positions are more similar, those 3 apart or those 12 apart?",
     choices={"3 apart": 3, "12 apart": 12},
@@ -538,8 +544,8 @@ show.predict(
     choices=list(options_of),
     answer=min(differs, key=differs.get),
     why="Scores depend only on distances, and values that do not rotate know nothing of positions. Mixed layouts rotate $q$ and $k$ in different planes, so nothing cancels.",
-    reveals=lambda: print(
-        *(f"{name:24} differs by {d:.2f}" for name, d in differs.items()), sep="\n"
+    reveals=show.table(
+        [(name, f"{d:.2f}") for name, d in differs.items()], ["rotated", "differs by"]
     ),
 )
 

@@ -173,9 +173,10 @@ shares = {
     ),
 }
 percent = {name: 100 * share / sum(shares.values()) for name, share in shares.items()}
-with show.held_back() as shares_told:
-    for name, share in shares.items():
-        print(f"SmolLM2, {name:26}{share / 1e6:6.1f} million, {percent[name]:.0f}%")
+shares_told = show.table(
+    [(name, f"{share / 1e6:.1f}", f"{percent[name]:.0f}%") for name, share in shares.items()],
+    ["SmolLM2", "million parameters", "share"],
+)
 show.predict(
     "Which part of SmolLM2 holds most of its 135 million parameters?",
     choices=list(shares),
@@ -298,14 +299,17 @@ def rebuilt(model):
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 with torch.no_grad():
-    for name, model, tokens in (
-        ("our small GPT", small, torch.tensor([characters.encode("To be, or not to be")])),
-        ("SmolLM2", writer, ids),
-    ):
-        same = torch.allclose(rebuilt(model)(tokens), model(tokens)[0], atol=1e-3)
-        print(
-            f"{name:14} {type(model.final_norm).__name__:10} {type(model.layers[0].feed_forward).__name__:17} same logits: {same}"
+    compared = [
+        (
+            *(name, type(model.final_norm).__name__, type(model.layers[0].feed_forward).__name__),
+            torch.allclose(rebuilt(model)(tokens), model(tokens)[0], atol=1e-3),
         )
+        for name, model, tokens in (
+            ("our small GPT", small, torch.tensor([characters.encode("To be, or not to be")])),
+            ("SmolLM2", writer, ids),
+        )
+    ]
+show.table(compared, ["", "norm", "feed-forward network", "same logits"])
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
@@ -358,11 +362,10 @@ comma = [subwords.decode([int(i)]) for i in by_layer]
 ranks = [int((scores > scores[ids[0, 5]]).sum()) + 1 for scores in early]  # of Paris
 says = [bytepairs.decode([int(scores.argmax())]) for scores in early]
 first_right = next(i for i, word in enumerate(says) if says[i:] == [" Paris"] * len(says[i:]))
-with show.held_back() as at_depths:
-    for depth in (0, 5, 10, 15, 20, 25, 28, 29, 30):
-        print(
-            f"after {depth:2} layers: {says[depth]!r:12} Paris is number {ranks[depth]:,} of {len(early[0]):,}"
-        )
+at_depths = show.table(
+    [(n, repr(says[n]), f"{ranks[n]:,}") for n in (0, 5, 10, 15, 20, 25, 28, 29, 30)],
+    ["layers", "likeliest next word", f"rank of Paris, of {len(early[0]):,}"],
+)
 show.predict(
     "SmolLM2 reads “The capital of France is”. After how many of its 30 layers is *Paris* the likeliest next word?",
     choices={"about 5": 5, "about 15": 15, "28 or more": 30},
@@ -518,13 +521,11 @@ def through(norm, depth):
     return passes[norm.removesuffix("-norm"), depth].mean(0).tolist()
 
 
-with show.held_back() as gradients_told:
-    for position in ("post", "pre"):
-        ends = [
-            f"{depth} layers {at_top[position, depth].mean():.2f} ({at_top[position, depth].min():.2f} to {at_top[position, depth].max():.2f})"
-            for depth in (4, 8, 16, 32)
-        ]
-        print(f"{position + '-norm':10}gradient at the last layer:", "; ".join(ends))
+ends = {key: f"{of.mean():.2f} ({show.from_to(of, '{:.2f}')})" for key, of in at_top.items()}
+gradients_told = show.table(
+    [(f"{at}-norm", *(ends[at, depth] for depth in (4, 8, 16, 32))) for at in ("post", "pre")],
+    ["gradient at the last layer", "4 layers", "8 layers", "16 layers", "32 layers"],
+)
 show.predict(
     "You make a *pre-norm* stack eight times deeper, 32 layers instead of 4. How much larger is the vector at the end of its pathway, before training?",
     choices={
@@ -564,17 +565,24 @@ ended = {  # (norm, warm-up, rate) -> nats per character on dev plays
     for rate, run in by.items()
 }
 rates = ("0.0003", "0.001", "0.003")
-print(f"nats per character{'':16}" + "".join(f"rate {rate:>7}" for rate in rates))
-for norm in ("post-norm", "pre-norm"):
-    for warm in (False, True):
-        losses = "".join(f"{ended[norm, warm, rate]:12.2f}" for rate in rates)
-        print(f"{norm}, {'with' if warm else 'without'} a warm-up".ljust(34) + losses)
+by_warmup = show.table(
+    [
+        (f"{norm}, {told} a warm-up", *(f"{ended[norm, warm, rate]:.2f}" for rate in rates))
+        for norm in ("post-norm", "pre-norm")
+        for warm, told in ((False, "without"), (True, "with"))
+    ],
+    ["nats per character", *(f"rate {rate}" for rate in rates)],
+)
 again = stored("warmup_again")["runs"]
-print("post-norm at 0.001, three seeds")
-for initial, by in again.items():
-    for steps, losses in by.items():
-        told = "".join(f"{loss:12.2f}" for loss in losses)
-        print(f"{initial}, {steps} steps of warm-up".ljust(34) + told)
+by_seed = show.table(
+    [
+        (f"{initial}, {steps} steps of warm-up", *(f"{loss:.2f}" for loss in losses))
+        for initial, by in again.items()
+        for steps, losses in by.items()
+    ],
+    ["post-norm at 0.001, three seeds", "1", "2", "3"],
+)
+HTML(by_warmup.data + by_seed.data)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
@@ -859,8 +867,10 @@ kings = {
         ("SmolLM2", writer, bytepairs),
     )
 }
-for name, cosine in kings.items():
-    print(f"{name:14} 'king' in four contexts: mean cosine {cosine:.2f}")
+show.table(
+    [(name, f"{cosine:.2f}") for name, cosine in kings.items()],
+    ["", "'king' in four contexts: mean cosine"],
+)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **The scorecard** compares four networks, all with $L$ layers of width $d$. (We began it in [lecture 4](04_windows_and_convolutions.ipynb).) Costs are per layer.
@@ -894,14 +904,6 @@ small_step, large_step = timed[48, 64], timed[512, 64]
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-def timings():
-    print("time of the Transformer's step / LSTM's step, equal parameters (one core, 12 texts)")
-    print(f"{'parameters':>12}{'64 tokens':>12}{'256 tokens':>12}")
-    for width in (48, 128, 256, 512):
-        row = timed[width, 64]
-        print(f"{row['parameters']:12,}{row['ratio']:12.2f}{timed[width, 256]['ratio']:12.2f}")
-
-
 show.predict(
     f"With {small_step['parameters']:,} parameters each, a training step of the Transformer takes {small_step['ratio']:.1f} times as long as one of the LSTM, on one core. How long does it take, compared with the LSTM's, with 6 million parameters each?",
     choices={
@@ -911,7 +913,17 @@ show.predict(
     },
     answer=large_step["ratio"],
     why="Per parameter both do about the same number of multiplications. A likely reason, which we did not test: the Transformer does them in a few large matrix products over all positions, the LSTM position by position. Scores, norms and softmaxes come on top, but they grow more slowly with the width than the matrices.",
-    reveals=timings,
+    reveals=show.table(
+        [
+            (
+                f"{timed[width, 64]['parameters']:,}",
+                *(f"{timed[width, tokens]['ratio']:.2f}" for tokens in (64, 256)),
+            )
+            for width in (48, 128, 256, 512)
+        ],
+        ["parameters", "64 tokens", "256 tokens"],
+        note="time of the Transformer's step / LSTM's step, equal parameters (one core, 12 texts)",
+    ),
 )
 
 
@@ -949,14 +961,18 @@ at_100 = {  # the training loss
     kind: torch.tensor(by["48"]["curve"])[:, 9] for kind, by in why["sizes"].items()
 }
 same_rate = {kind: by["48"]["tried"]["0.01"] for kind, by in why["sizes"].items()}
-with show.held_back() as by_size:
-    for steps, of in ((300, why["sizes"]), (1200, why["longer"])):
-        for kind, by in of.items():
-            for row in by.values():
-                losses = torch.tensor(row["dev"])
-                print(
-                    f"{steps:5,} steps, {kind:12}{row['parameters']:7,} parameters, rate {row['rate']:<6g}{losses.mean():.3f} ({losses.min():.3f} to {losses.max():.3f})"
-                )
+by_size = show.table(
+    [
+        (
+            *(f"{steps:,}", kind, f"{row['parameters']:,}", f"{row['rate']:g}"),
+            f"{torch.tensor(row['dev']).mean():.3f} ({show.from_to(row['dev'], '{:.3f}')})",
+        )
+        for steps, of in ((300, why["sizes"]), (1200, why["longer"]))
+        for kind, by in of.items()
+        for row in by.values()
+    ],
+    ["steps", "", "parameters", "rate", "loss, mean (lowest to highest of five seeds)"],
+)
 show.predict(
     f"With 60,000 parameters each, the LSTM is ahead after 300 steps: its loss on held-out plays is {ahead:.2f} nats lower. Which has the lower loss after 1,200 steps?",
     choices=["the Transformer", "the LSTM", "neither: the seeds overlap"],
