@@ -276,19 +276,19 @@ def largest_difference(ours, theirs):
     return (w - parameter).abs().max().item()
 
 
-for ours, theirs in {
+theirs = {
     sgd: partial(torch.optim.SGD, lr=0.01),
     momentum: partial(torch.optim.SGD, lr=0.01, momentum=0.9),
     adam: partial(torch.optim.Adam, lr=0.01),
     adamw: partial(torch.optim.AdamW, lr=0.01, weight_decay=0.1),
-}.items():
-    print(f"{ours.__name__:9} largest difference {largest_difference(ours, theirs):.0e}")
+}
+told = [(our.__name__, f"{largest_difference(our, its):.0e}") for our, its in theirs.items()]
+show.table(told, ["", "Largest difference"])
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "subslide"}
 first_steps = {g: abs(adam(0.0, g, {}, 0.05)) for g in (0.001, 1.0, 1000.0)}
-with show.held_back() as steps_taken:
-    for g, length in first_steps.items():
-        print(f"gradient {g:8g}   SGD's first step {0.05 * g:8g}   Adam's {length:.4f}")
+told = [(f"{g:g}", f"{0.05 * g:g}", f"{length:.4f}") for g, length in first_steps.items()]
+steps_taken = show.table(told, ["Gradient", "SGD's first step", "Adam's first step"])
 show.predict(
     "A weight's first gradient is 0.001, and the learning rate is 0.05. How long is *Adam's* first step?",
     choices={"0.00005": 5e-5, "0.001": 1e-3, "0.05": 0.05, "50": 50},
@@ -811,9 +811,6 @@ for name, row in over["results"].items():
         outcomes[f"{name} {row['strength']}, stopped early"] = stopped(
             over["curves"][name][row["strength"]]
         )
-told = {
-    name: "{:.2f} ± {:.2f}".format(*mean_interval(values)) for name, values in outcomes.items()
-}
 ends = {name: mean_interval(row["test"])[0] for name, row in over["results"].items()}
 without_data = {name: mean for name, mean in ends.items() if name not in ("more data", "nothing")}
 show.predict(
@@ -872,9 +869,12 @@ five = raced["Adam"]
 print("five seeds of Adam: {:.3f} ± {:.3f}".format(*interval(five)))
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-for name, values in {"16 at a time": small, "128 at a time": middle}.items():
-    print("{}: {:.3f} ± {:.3f}".format(name, *interval(values)))
-print("128 minus 16, seed by seed: {:+.3f} ± {:.3f}".format(*paired(middle, small)))
+told = {
+    "16 at a time": "{:.3f} ± {:.3f}".format(*interval(small)),
+    "128 at a time": "{:.3f} ± {:.3f}".format(*interval(middle)),
+    "128 minus 16, seed by seed": "{:+.3f} ± {:.3f}".format(*paired(middle, small)),
+}
+show.table(told.items(), ["", "Test loss, nats"])
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # **Compare seed by seed.** In section 1 the intervals of minibatches of 16 and 128 overlap, and yet there is a difference. Overlapping

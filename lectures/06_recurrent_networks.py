@@ -201,10 +201,9 @@ d = 128
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 trained = RNNCell(d, d)
 recurrent_weights = trained.weight_hh.numel() + trained.weight_ih.numel()  # U and W
-with show.held_back() as prices:
-    print(f"recurrent, any length: {recurrent_weights:9,}")
-    for n in (2, 4, 16, 64):
-        print(f"window of {n:2} words:    {n * d * d:9,}")
+told = [(f"window of {n} words", f"{n * d * d:,}") for n in (2, 4, 16, 64)]
+told.insert(0, ("recurrent, any length", f"{recurrent_weights:,}"))
+prices = show.table(told, ["", "Weights"])
 show.predict(
     "Word vectors and states have 128 dimensions. A feed-forward layer of the same width over a window of $n$ words has $n \\cdot 128 \\cdot 128$ weights. "
     "For which $n$ does the layer have as many weights as $U$ and $W$ together?",
@@ -240,9 +239,9 @@ def largest_difference(logits):
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-with show.held_back() as differences:
-    print(f"state passed on: {largest_difference(carried):.6f}")
-    print(f"no state:        {largest_difference(forgotten):.6f}")
+halves = {"passed on": carried, "none": forgotten}
+told = [(name, f"{largest_difference(half):.6f}") for name, half in halves.items()]
+differences = show.table(told, ["State", "Largest difference of any probability"])
 show.predict(
     "The network reads the second half of a text with *no* state. By how much does the most affected probability change?",
     choices={"below 0.1": 0.05, "about 0.3": 0.3, "above 0.8": 0.9},
@@ -621,9 +620,8 @@ def learn_to_name_the_first(length, blanks=6, steps=150):
 named = {length: learn_to_name_the_first(length) for length in (7, 3)}
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-with show.held_back() as shares:
-    for length, share in named.items():
-        print(f"backpropagation through {length} steps: {share:.0%} right at the end")
+told = [(f"{length} steps", f"{100 * share:.0f}") for length, share in named.items()]
+shares = show.table(told, ["Backpropagation through", "Right at the end, %"])
 show.predict(
     "The second training uses pieces of three, but its state could carry the symbol. How often is the network right after 150 updates?",
     choices={
@@ -864,14 +862,14 @@ def average(values):
     return sum(values) / len(values)
 
 
-for row, values in f1_of.items():
-    print(f"{row:30} F1 {average(values):5.1f}")
 found = average(both_ways["new_found"]) / 100
-print(f"of the names read as <unk>, both ways: {100 * found:.0f} % found")
 # if so many of all words read as <unk> were marked at random, and every other name were found without an error:
 hits = found * persons["new_names"] + persons["names"] - persons["new_names"]
 false_alarms = found * (persons["unknown"] - persons["new_names"])
 at_random = 100 * 2 * hits / (hits + false_alarms + persons["names"])
+told = [(row, f"{average(values):.1f}") for row, values in f1_of.items()]
+note = f"Of the names read as <unk>, both ways: {100 * found:.0f} % found."
+show.table(told, ["", "F1"], note)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
@@ -1004,7 +1002,7 @@ right_on = {
     "the last letter alone": (last_letter == (listed_test == 1)).double().mean(),
     "the network": (says == (listed_test == 1)).double().mean(),
 }
-print(*(f"{name:22} {value:.0%} right" for name, value in right_on.items()), sep="\n")
+show.table([(name, f"{100 * part:.0f}") for name, part in right_on.items()], ["", "Right, %"])
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # A rule that looks only at the last letter is right for 85<!--[[100 * right_on["the last letter alone"]:.0f]]--> % of the test names. The network gets 87<!--[[100 * right_on["the network"]:.0f]]--> % right, in this one run
@@ -1072,11 +1070,8 @@ def learn_noise(bidirectional, steps=200):
 noise = {"left to right": learn_noise(False), "both directions": learn_noise(True)}
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-with show.held_back() as losses:
-    for name, each in noise.items():
-        print(
-            f"{name:16} all but the last position {sum(each[:-1]) / 19:.2f}   last position {each[-1]:.2f}"
-        )
+told = [(name, f"{sum(of[:-1]) / 19:.2f}", f"{of[-1]:.2f}") for name, of in noise.items()]
+losses = show.table(told, ["Loss, nats", "All but the last position", "Last position"])
 show.predict(
     "What loss does a *bidirectional* network reach when it predicts the next random symbol (at all positions but the last)?",
     choices={"near 0": 0, "about 1.5": 1.5, "about 3.0": 3.0},
@@ -1119,10 +1114,8 @@ below = {
     for name, initial in INITIAL.items()
     for residual in (False, True)
 }
-with show.held_back() as gradients:
-    print("layers               1    2    4    8")
-    for kind, norms in below.items():
-        print(f"{kind:18}", *(f"{norm:4.0f}" for norm in norms))
+told = [(kind, *(f"{norm:.0f}" for norm in norms)) for kind, norms in below.items()]
+gradients = show.table(told, ["Layers", "1", "2", "4", "8"])
 growth = {kind: norms[-1] / norms[0] for kind, norms in below.items()}
 
 

@@ -69,13 +69,12 @@ kept = {
 copied = {name: [100 * row[-1] for row in rows] for name, rows in raced["right"].items()}
 large = stored("looking_back")["smollm2"]
 shown = {"RNN": "RNN", "GRU": "GRU", "LSTM": "LSTM, bias 1"}
-for title, name in shown.items():
-    print(f"{title:5} gradient left after 15 steps: {show.from_to(kept[name], '{:.4f}')}")
+told = [(title, show.from_to(kept[name], "{:.4f}")) for title, name in shown.items()]
+show.table(told, ["", "Gradient left after 15 steps (lowest to highest seed)"])
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-with show.held_back() as measured:
-    for title, name in shown.items():
-        print(f"{title:5} copied correctly at the end: {show.from_to(copied[name])} %")
+told = [(title, show.from_to(copied[name])) for title, name in shown.items()]
+measured = show.table(told, ["", "% copied correctly at the end (lowest to highest seed)"])
 means = {title: sum(copied[name]) / 5 for title, name in shown.items()}
 times = sum(kept["LSTM, bias 1"]) / sum(kept["GRU"])
 gap = means["LSTM"] - means["GRU"]
@@ -296,9 +295,8 @@ def one_unit(u, h, steps):
 states, gradients = one_unit(u=1.5, h=1e-6, steps=60)
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-with show.held_back() as course:
-    for t in (1, 10, 20, 30, 40, 50, 60):
-        print(f"t = {t:2}   h = {states[t - 1]:.6f}   ∂h_t/∂h_0 = {gradients[t - 1]:12.4f}")
+told = [(t, f"{states[t - 1]:.6f}", f"{gradients[t - 1]:.4f}") for t in (1, *range(10, 61, 10))]
+course = show.table(told, ["t", "h", "∂h_t/∂h_0"])
 show.predict(
     "True or false: the output of tanh never leaves $(-1, 1)$, so a network of tanh units cannot have exploding gradients.",
     choices=["true", "false"],
@@ -482,9 +480,8 @@ def from_the_symbols(initialisation, seed):
 
 
 distant = {name: [from_the_symbols(name, seed) for seed in range(5)] for name in initialisations}
-with show.held_back() as by_initialisation:
-    for name, values in distant.items():
-        print(f"{name:11} {show.from_to(values, '{:.2g}')} % (five seeds)")
+told = [(name, show.from_to(values, "{:.2g}")) for name, values in distant.items()]
+by_initialisation = show.table(told, ["", "% of the gradient's norm (five seeds)"])
 show.predict(
     "An untrained RNN with uniform weights reads the copying task: five symbols, ten blanks, five signals. Add up the five terms in "
     "which $h_{t-1}$ is the state just after a symbol. How large is the norm of this sum, compared with that of the whole gradient?",
@@ -771,12 +768,12 @@ show.predict(
 U2 = 2 * torch.tensor([[1.0, 1.0], [-1.0, -1.0]])
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-with show.held_back() as spectra:
-    for slopes in ([1.0, 1.0], [1.0, 0.1]):
-        J = torch.diag(torch.tensor(slopes)) @ U2.T
-        print(
-            f"slopes {slopes}: spectral radius {spectrum(J).radius:.2f}, norm {spectrum(J).singular_values[0]:.2f}"
-        )
+told = []
+for slopes in ([1.0, 1.0], [1.0, 0.1]):
+    J = torch.diag(torch.tensor(slopes)) @ U2.T
+    norm = spectrum(J).singular_values[0]
+    told.append(("{} and {}".format(*slopes), f"{spectrum(J).radius:.2f}", f"{norm:.2f}"))
+spectra = show.table(told, ["Slopes", "Spectral radius", "Norm"])
 show.predict(
     "The matrix `U2` has no eigenvalue except 0, and its square is 0, so without tanh the network would forget everything in two steps. "
     "Now one of its two units saturates to a slope of 0.1. What is the largest eigenvalue of the Jacobian?",

@@ -375,10 +375,9 @@ sizes = {
 }
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-with show.held_back() as parameters:
-    for name, size in sizes.items():
-        blocks = ", ".join(CELLS[name](64, 64).blocks)
-        print(f"{name:6} {size:7,} = {size / sizes['rnn']:.2f} × RNN   {blocks}")
+blocks = {name: ", ".join(build(64, 64).blocks) for name, build in CELLS.items()}
+told = [(name, f"{n:,}", f"{n / sizes['rnn']:.2f}", blocks[name]) for name, n in sizes.items()]
+parameters = show.table(told, ["", "Parameters", "Times the RNN's", "Blocks"])
 show.predict(
     f"A plain RNN of 64 units that reads 64 inputs has {sizes['rnn']:,} parameters. By what factor is an LSTM larger?",
     within=0,
@@ -522,9 +521,8 @@ switched = {
     name: [float(side.mean()) for side in saturation(here[name].unsqueeze(0))]
     for name in ("input", "forget", "output")
 }  # below 0.1, above 0.9
-with show.held_back() as switches:
-    for name, (closed, opened) in switched.items():
-        print(f"{name:6} gates: {opened:4.0%} above 0.9, {closed:4.0%} below 0.1")
+told = [(of, f"{100 * high:.0f}", f"{100 * low:.0f}") for of, (low, high) in switched.items()]
+switches = show.table(told, ["Gates", "Above 0.9, %", "Below 0.1, %"])
 
 
 def memory_left(steps):
@@ -533,11 +531,8 @@ def memory_left(steps):
     return 100 * float((total[steps:] - total[:-steps]).exp().mean())
 
 
-with show.held_back() as left:
-    for steps in (1, 10, 50):
-        print(
-            f"left of a memory after {steps:2} characters, on average: {memory_left(steps):.0f} %"
-        )
+told = [(steps, f"{memory_left(steps):.0f}") for steps in (1, 10, 50)]
+left = show.table(told, ["Characters", "% of a memory left after them, on average"])
 show.predict(
     f"{switched['forget'][1]:.0%} of the forget gates are above 0.9, over all units and characters. How much of a memory is left after 50 characters, on average?",
     choices={"less than 1 %, like 0.9⁵⁰": 0.5, "about 40 %": 40, "about 90 %": 90},
@@ -603,20 +598,18 @@ directions = len(re.findall(r"\[[^\]]*\]", chosen_on))
 found = {}
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-with show.held_back() as table:
-    print(f"{'feature':20} {'quantity':8} unit  chosen  held out  shifted")
-    for feature in here_features:
-        for quantity in ("forget", "memory"):
-            r = correlations(here[quantity].numpy(), here_features[feature])
-            unit = int(np.abs(r).argmax())
-            tested = correlations(there[quantity].numpy(), there_features[feature])[unit]
-            control = np.abs(
-                correlations(here[quantity].numpy(), np.roll(here_features[feature], 2000))
-            ).max()
-            found[feature, quantity] = unit, float(r[unit]), float(tested), float(control)
-            print(
-                f"{feature:20} {quantity:8} {unit:4}  {r[unit]:6.2f}  {tested:8.2f}  {control:7.2f}"
-            )
+told = []
+for feature in here_features:
+    for quantity in ("forget", "memory"):
+        r = correlations(here[quantity].numpy(), here_features[feature])
+        unit = int(np.abs(r).argmax())
+        tested = correlations(there[quantity].numpy(), there_features[feature])[unit]
+        shifted = np.roll(here_features[feature], 2000)
+        control = np.abs(correlations(here[quantity].numpy(), shifted)).max()
+        found[feature, quantity] = unit, float(r[unit]), float(tested), float(control)
+        three = (f"{value:.2f}".replace("-", "−") for value in (r[unit], tested, control))
+        told.append((feature, quantity, unit, *three))
+table = show.table(told, ["Feature", "Quantity", "Unit", "Chosen", "Held out", "Shifted"])
 show.predict(
     "For each feature we took the memory unit with the largest absolute correlation. For which feature is the correlation on the other play much *smaller*?",
     choices=list(here_features),
@@ -737,12 +730,12 @@ second, third = np.abs(follow).argsort()[::-1][1:3].tolist()
 whole = loss_without()
 rise, by_second, by_third = (loss_without(unit) - whole for unit in (counting, second, third))
 rises = np.array([loss_without(unit) - whole for unit in others])
-for unit, of_unit in {counting: rise, second: by_second, third: by_third}.items():
-    print(f"unit {unit}: loss at line breaks {of_unit[0]:+.2f}, elsewhere {of_unit[1]:+.3f}")
-print(
-    f"20 others: loss at line breaks {rises[:, 0].min():+.2f} to {rises[:, 0].max():+.2f}, "
-    f"elsewhere {rises[:, 1].min():+.3f} to {rises[:, 1].max():+.3f}"
-)
+ablated = {counting: rise, second: by_second, third: by_third}
+told = [(f"unit {unit}", f"{of[0]:+.2f}", f"{of[1]:+.3f}") for unit, of in ablated.items()]
+forms = zip(rises.T, ("{:+.2f}", "{:+.3f}"), strict=True)
+told.append(("20 others", *(show.from_to(of, form) for of, form in forms)))
+told = [[cell.replace("-", "−") for cell in row] for row in told]
+show.table(told, ["Without", "Rise in loss at line breaks, nats", "Elsewhere, nats"])
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # Without unit 90<!--[[counting]]--> the network predicts line breaks worse, by 0.21<!--[[rise[0]:.2f]]--> nats. Ablating any one of the twenty others raises this loss by at most 0.03<!--[[rises[:, 0].max():.2f]]-->. At all
@@ -832,9 +825,8 @@ choices = {
     "only the LSTM": ["LSTM"],
     "the two with one state, UGRNN and GRU": ["UGRNN", "GRU"],
 }
-with show.held_back() as differences:
-    for cell, (gain, half) in gains.items():
-        print(f"{cell:5} bias 3 minus bias 0, the same seeds: {gain:+.0f} ± {half:.0f} points")
+told = [(of, f"{mean:+.0f} ± {half:.0f}".replace("-", "−")) for of, (mean, half) in gains.items()]
+differences = show.table(told, ["", "Bias 3 minus bias 0 with the same seeds, points"])
 show.predict(
     "Which cells copy more with a bias of 3 than with a bias of 0?",
     choices=[*choices],
