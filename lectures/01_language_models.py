@@ -167,12 +167,12 @@ modern_best = modern_logits[0, -1].softmax(-1).topk(6)
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 by_counting = suggest["3-gram"]("The students opened their ")
-by_smollm2 = [
-    (its_tokens.decode([i]).strip(), p)
-    for i, p in zip(modern_best.indices.tolist(), modern_best.values.tolist(), strict=True)
+by_smollm2 = zip(modern_best.indices.tolist(), modern_best.values.tolist(), strict=True)
+told = [
+    (word, f"{p:.2f}", its_tokens.decode([i]).strip(), f"{q:.2f}")
+    for (word, p), (i, q) in zip(by_counting, by_smollm2, strict=True)
 ]
-for name, best in (("3-gram, Shakespeare", by_counting), ("SmolLM2, the web", by_smollm2)):
-    print(f"{name:20}", "  ".join(f"{word} {p:.2f}" for word, p in best))
+show.table(told, ["3-gram, Shakespeare", "P", "SmolLM2, the web", "P"])
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # A language model is a function from the text so far to the probabilities of the next token. More than a century of work has gone into it:
@@ -233,11 +233,11 @@ unigram = one_word("the") * one_word("cat") * one_word("sat")
 bigram = two_words("the", "<bos>") * two_words("cat", "the") * two_words("sat", "cat")
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-with show.held_back() as both:
-    print(f"P(the) P(cat) P(sat)               = 4/19 · 3/19 · 3/19 = {unigram:.4f}")
-    print(f"P(the|<bos>) P(cat|the) P(sat|cat) = 3/4 · 2/4 · 2/3    = {bigram:.4f}")
-    shuffled = two_words("sat", "<bos>") * two_words("the", "sat") * two_words("cat", "the")
-    print("and 'sat the cat':", f"{unigram:.4f} as before, and {shuffled:.4f}")
+shuffled = two_words("sat", "<bos>") * two_words("the", "sat") * two_words("cat", "the")
+one_told = "P(the) P(cat) P(sat)", "4/19 · 3/19 · 3/19", f"{unigram:.4f}", f"{unigram:.4f}"
+two_told = "P(the|<bos>) P(cat|the) P(sat|cat)", "3/4 · 2/4 · 2/3", f"{bigram:.4f}"
+head = ["", "From the counts", "P(the cat sat)", "P(sat the cat)"]
+both = show.table([one_told, (*two_told, f"{shuffled:.4f}")], head)
 show.predict(
     "Work it out from these counts on paper: which is larger, $P(\\text{the})\\,P(\\text{cat})\\,P(\\text{sat})$ or "
     "$P(\\text{the} \\mid \\text{<bos>})\\,P(\\text{cat} \\mid \\text{the})\\,P(\\text{sat} \\mid \\text{cat})$, and by what factor?",
@@ -375,13 +375,12 @@ unseen = {n: float(np.concatenate(parts).mean()) for n, parts in never.items()}
 unknown = sum(play.count(UNKNOWN) for play in test) / sum(len(play) - 1 for play in test)
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-with show.held_back() as table:
-    print(
-        f"{'n':>2} {'possible':>9} {'different n-grams':>20} {'seen once':>10} {'new in the test plays':>24}"
-    )
-    for level in levels:
-        once, n = (level.counts == 1).mean(), level.order
-        print(f"{n:2} {5000.0**n:9.0e} {len(level):20,} {once:10.0%} {unseen[n]:24.1%}")
+told = []
+for level in levels:
+    once, n = f"{100 * (level.counts == 1).mean():.0f}", level.order
+    told.append((n, f"{5000.0**n:.0e}", f"{len(level):,}", once, f"{100 * unseen[n]:.1f}"))
+head = ["n", "Possible", "Different n-grams", "Seen once, %", "New in the test plays, %"]
+table = show.table(told, head)
 show.predict(
     "What fraction of the 5-grams in the three test plays never occurs in the training text?",
     choices={"about 20 %": 20, "about 50 %": 50, "about 80 %": 80},
@@ -517,11 +516,11 @@ for before, word in pairwise(words):
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 syracuse, strange = before_word.values()
-with show.held_back() as company:
-    for word, seen in before_word.items():
-        print(
-            f"{word:9} {seen.total():4} times, after {len(seen):3} different words: {dict(seen.most_common(3))}"
-        )
+told = [
+    (word, seen.total(), len(seen), dict(seen.most_common(3)))
+    for word, seen in before_word.items()
+]
+company = show.table(told, ["", "Times", "Different words before it", "Most frequent of them"])
 show.predict(
     "After an unseen context, “a merry …”, which of the two words is the better guess?",
     choices=list(before_word),
@@ -990,8 +989,7 @@ pairs = [
     ("The night is past.", "The knight is past."),
     ("I hear a noise.", "I here a noise."),
 ]
-print(f"{'':26} {'log P':>6}    {'':26} {'log P':>6}    first : second")
-odds = []
+odds, told = [], []
 for pair in pairs:
     scores = []
     for sentence in pair:
@@ -999,9 +997,9 @@ for pair in pairs:
         scores.append(trigram.log_probabilities(tokens)[0, 1:].sum().item())
     (first, one), (second, other) = zip(pair, scores, strict=True)
     odds.append(math.exp(one - other))
-    print(
-        f"{first:26} {one:6.1f}    {second:26} {other:6.1f}    {float(f'{odds[-1]:.2g}'):,.0f} : 1"
-    )
+    ratio = f"{float(f'{odds[-1]:.2g}'):,.0f}"
+    told.append((first, f"−{-one:.1f}", second, f"−{-other:.1f}", ratio))
+show.table(told, ["First", "log P", "Second", "log P", "P(first) / P(second)"])
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>

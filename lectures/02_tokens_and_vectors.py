@@ -75,14 +75,13 @@ tokenizers = {
 cut, words_in_test = {}, len(test.split())
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-with show.held_back() as of_tokenizers:
-    for name, tokenizer in tokenizers.items():
-        ids = tokenizer.encode(test)
-        unknown = ids.count(tokenizer.unk) / len(ids) if "<unk>" in tokenizer.special else 0.0
-        cut[name] = (tokenizer.vocab_size, len(ids) / words_in_test, unknown)
-        print(
-            f"{name:20} vocabulary {cut[name][0]:6,}   tokens per word {cut[name][1]:.2f}   unknown {unknown:.1%}"
-        )
+told = []
+for name, tokenizer in tokenizers.items():
+    ids = tokenizer.encode(test)
+    unknown = ids.count(tokenizer.unk) / len(ids) if "<unk>" in tokenizer.special else 0.0
+    cut[name] = (tokenizer.vocab_size, len(ids) / words_in_test, unknown)
+    told.append((name, f"{cut[name][0]:,}", f"{cut[name][1]:.2f}", f"{100 * unknown:.1f}"))
+of_tokenizers = show.table(told, ["Tokens", "Vocabulary", "Tokens per word", "Unknown, %"])
 show.predict(
     "If the vocabulary consists of *all* words of the training plays, what fraction of the tokens in a new play is not in it?",
     choices={"0.5 %": 0.5, "4 %": 4, "10 %": 10},
@@ -198,24 +197,23 @@ counted = Counter(plain)
 one_piece = {}
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-with show.held_back() as shares:
-    for name, cut_word in {
-        "MiniLM": lambda word: pieces.pieces(word)[1:-1],
-        "ours": lambda word: tokenizers["subwords"].encode(" " + word),
-    }.items():
-        single = {word: len(cut_word(word)) == 1 for word in counted}
-        running = sum(count for word, count in counted.items() if single[word]) / counted.total()
-        one_piece[name] = (running, sum(single.values()) / len(single))
-        print(
-            f"{name:7} one piece: {running:.0%} of the running words, {one_piece[name][1]:.0%} of the distinct words"
-        )
-    for word in ("king", "midnight", "unhappiness", "incarnadine"):
-        print(
-            f"  {word:12}",
-            " ".join(pieces.pieces(word)[1:-1]),
-            " | ",
-            *(piece.decode() for piece in tokenizers["subwords"].trace(" " + word)[-1]),
-        )
+cuts = {
+    "MiniLM": lambda word: pieces.pieces(word)[1:-1],
+    "ours": lambda word: tokenizers["subwords"].pieces(" " + word),
+}
+for name, cut_word in cuts.items():
+    single = {word: len(cut_word(word)) == 1 for word in counted}
+    running = sum(count for word, count in counted.items() if single[word]) / counted.total()
+    one_piece[name] = (running, sum(single.values()) / len(single))
+told = [(name, *(f"{100 * of:.0f}" for of in both)) for name, both in one_piece.items()]
+examples = [
+    (word, *(" ".join(cut_word(word)) for cut_word in cuts.values()))
+    for word in ("king", "midnight", "unhappiness", "incarnadine")
+]
+shares = [
+    show.table(told, ["One piece, %", "Of the running words", "Of the distinct words"]),
+    show.table(examples, ["", *cuts]),
+]
 show.predict(
     "MiniLM has 30,522 pieces. What fraction of the *running* words of the test plays (every occurrence counts) is a single piece?",
     choices={"about 50 %": 50, "about 70 %": 70, "about 90 %": 90},
@@ -450,10 +448,9 @@ without_frequent[:, frequent] = 0.0
 alike_without = of_two_at_random(without_frequent)
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "subslide"}
-with show.held_back() as at_random:
-    for name, mean in alike.items():
-        print(f"two words at random, {name:20} cosine {mean:.2f}")
-    print(f"counts without the columns of the 50 most frequent words {alike_without:.2f}")
+without = {"counts without the columns of the 50 most frequent words": alike_without}
+told = [(name, f"{mean:.2f}") for name, mean in (alike | without).items()]
+at_random = show.table(told, ["", "Mean cosine of two words at random"])
 show.predict(
     "Choose two words at random. In which table is their cosine largest, on average?",
     choices=list(four),
@@ -666,10 +663,11 @@ meaning = lower("given", "shuffled")
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 helps = [name for name, (mean, half) in less.items() if mean + half < 0]
-with show.held_back() as started:
-    for name, runs in by_start.items():
-        print(f"{name:9} mean of five seeds {sum(runs) / 5:.1f}, from {min(runs)} to {max(runs)}")
-    print("for comparison, the 3-gram with Kneser–Ney smoothing", given["floors"]["3-gram"])
+started = show.table(
+    [(name, f"{sum(of) / 5:.1f} ({min(of)} to {max(of)})") for name, of in by_start.items()],
+    ["Embeddings", "Perplexity, mean of five seeds (lowest to highest)"],
+    note=f"For comparison, the 3-gram with Kneser–Ney smoothing: {given['floors']['3-gram']}.",
+)
 show.predict(
     "Which initialisation lowers the perplexity on a test play, compared with random embeddings?",
     choices=[
@@ -813,11 +811,8 @@ for choice in ("he and she", "forms of verbs", "I and thou"):
     agree[choice] = plane, parallel(first, second, unit), parallel(first, second.roll(1), unit)
     ranked[choice] = better_pairings(first[:6], second[:6], unit)
     in_plane[choice] = kept_by_the_plane(unit[second] - unit[first], unit)
-    print(
-        f"{choice:15} in the plane {agree[choice][0]:.2f}   in all 64 {agree[choice][1]:.2f}",
-        end="   ",
-    )
-    print(f"with partners swapped {agree[choice][2]:.2f}")
+told = [(choice, *(f"{cosine:.2f}" for cosine in means)) for choice, means in agree.items()]
+show.table(told, ["Mean cosine", "In the plane", "In all 64", "With partners swapped"])
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>

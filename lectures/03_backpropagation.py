@@ -589,9 +589,7 @@ show.predict(
     choices={"0": 0, "7": 7, "14": 14},
     answer=seen[1],
     why="Frameworks also accumulate gradients across calls: PyTorch adds the second gradient to the first.",
-    reveals=lambda: print(
-        *(f"after call {n} of backward: {g}" for n, g in enumerate(seen, 1)), sep="\n"
-    ),
+    reveals=show.table(enumerate(seen, 1), ["Calls of backward", "x.grad"]),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -867,15 +865,17 @@ wrong = {
 right = by_hand[0]
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+told = []
 for name, gradient in wrong.items():
     of = by_hand[1] if name.startswith("4") else right
     fits = gradient.shape == of.shape
-    off = np.abs(gradient - of).max() / np.abs(of).max() if fits else 0.0
-    says = f"fits, off by {off:.2f} of the largest entry" if fits else "does not fit"
-    print(f"{name:13} shape {gradient.shape} for {of.shape}:  {says}")
+    off = f"{np.abs(gradient - of).max() / np.abs(of).max():.2f}" if fits else "does not fit"
+    told.append((name, gradient.shape, of.shape, off))
 with np.errstate(over="ignore", invalid="ignore"):
     huge = np.exp(np.array([1000.0, 0.0]))
-    print("5 no shift   ", huge / huge.sum(), " shifted:", np.exp([0.0, -1000.0]))
+    unshifted = huge / huge.sum()
+note = f"5 no shift: {unshifted}; shifted: {np.exp([0.0, -1000.0])}"
+show.table(told, ["", "Its shape", "Right shape", "Off by (× the largest entry)"], note)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
@@ -991,14 +991,12 @@ def right_everywhere(weights):
     return ((says(corners, *weights) > 0.5) == np.array(tasks["XOR"], dtype=bool)).all(axis=1)
 
 
-solved = {}
 after_more_steps = right_everywhere(train(2, steps=6000, keep=(6000,))[6000]).mean()
-with show.held_back() as learned:
-    for hidden in (1, 2, 3, 4, 8):
-        solved[hidden] = right_everywhere(train(hidden)[2000])
-        print(
-            f"{hidden} hidden: {solved[hidden].mean():4.0%} of 200 networks get all four right after 2,000 steps"
-        )
+solved = {hidden: right_everywhere(train(hidden)[2000]) for hidden in (1, 2, 3, 4, 8)}
+learned = show.table(
+    [(hidden, f"{100 * all_four.mean():.0f}") for hidden, all_four in solved.items()],
+    ["Hidden neurons", "Networks that get all four right after 2,000 steps, % of 200"],
+)
 show.predict(
     "Two hidden neurons are enough for XOR; we built such a network by hand. "
     "Of 200 networks with *two* hidden neurons, how many learn it?",

@@ -210,13 +210,13 @@ fivegrams = Counter(
 )
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-with show.held_back() as counted_parameters:
-    sizes = {}
-    print(f"possible 5-grams: {5000**5:.0e}   in the text: {len(fivegrams):,}")
-    for window in (4, 8):
-        model = FeedForwardLM(5000, window=window, d_embedding=64, d_hidden=64)
-        print(f"window {window}: {sum(p.numel() for p in model.parameters()):,} parameters")
-        sizes[window] = sum(p.numel() for p in model.parameters())
+sizes = {}
+for window in (4, 8):
+    model = FeedForwardLM(5000, window=window, d_embedding=64, d_hidden=64)
+    sizes[window] = sum(p.numel() for p in model.parameters())
+told = [(window, f"{number:,}") for window, number in sizes.items()]
+note = f"Possible 5-grams: {5000**5:.0e}; in the text: {len(fivegrams):,}."
+counted_parameters = show.table(told, ["Window", "Parameters"], note)
 show.predict(
     f"The network has {sizes[4]:,} parameters. How many *more* does it have with a window of 8 instead of 4?",
     choices={"twice as many in all": sizes[4], "about 16,000 more": 16_000, "no more": 1},
@@ -408,29 +408,30 @@ with torch.random.fork_rng():  # the same random initialisation in every run
 the, dog, bites, man = 5, 10, 20, 30
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-with show.held_back() as orders:
-    differ = []
-    for name, model in {"concatenated": concatenated, "averaged": averaged}.items():
-        apart = [
-            (model(torch.tensor([one]))[0][0, -1] - model(torch.tensor([other]))[0][0, -1])
-            .abs()
-            .max()
-            .item()
-            for one, other in (
-                ([dog, bites, man], [man, bites, dog]),
-                ([the, dog, bites, the, man], [the, man, bites, the, dog]),
-            )
-        ]
-        print(
-            f"{name:13} largest difference: dog bites man {apart[0]:.2f}, the dog bites the man {apart[1]:.2f}"
+differ, differences, weights = [], [], []
+for name, model in {"concatenated": concatenated, "averaged": averaged}.items():
+    apart = [
+        (model(torch.tensor([one]))[0][0, -1] - model(torch.tensor([other]))[0][0, -1])
+        .abs()
+        .max()
+        .item()
+        for one, other in (
+            ([dog, bites, man], [man, bites, dog]),
+            ([the, dog, bites, the, man], [the, man, bites, the, dog]),
         )
-        if apart[1] > 1e-4:
-            differ.append(name)
-        by_window = {
-            window: type(model)(5000, window, 64, 64).hidden.weight.numel()
-            for window in (2, 4, 8, 16)
-        }
-        print(f"{'':13} weights into the hidden layer, by window: {by_window}")
+    ]
+    differences.append((name, *(f"{largest:.2f}" for largest in apart)))
+    if apart[1] > 1e-4:
+        differ.append(name)
+    by_window = {
+        window: type(model)(5000, window, 64, 64).hidden.weight.numel()
+        for window in (2, 4, 8, 16)
+    }
+    weights.append((name, *(f"{number:,}" for number in by_window.values())))
+orders = [
+    show.table(differences, ["Largest difference", "dog bites man", "the dog bites the man"]),
+    show.table(weights, ["Weights into the hidden layer, by window", *map(str, by_window)]),
+]
 show.predict(
     "Both networks have a window of three words. They read “the dog bites the man” and “the man bites the dog”. For which network do the two "
     "predictions of the next word differ?",
@@ -646,9 +647,8 @@ def changed_places(pad):
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-with show.held_back() as moved_places:
-    print("zeros in front:     ", changed_places((2, 0)))
-    print("zeros on both sides:", changed_places((1, 1)))
+told = [("in front", changed_places((2, 0))), ("on both sides", changed_places((1, 1)))]
+moved_places = show.table(told, ["Zeros", "Positions at which the outputs change"])
 show.predict(
     "Take two convolutional layers with kernel 3 and zeros on *both* sides. We change the word at position 6. What is the first position at which an output changes?",
     within=0,
@@ -677,14 +677,12 @@ show.predict(
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 fields = {}
-with show.held_back() as reach:
-    for layers in range(1, 9):
-        dilations = [3**i for i in range(layers)]
-        model = ConvLM(50, d_model=4, n_layers=layers, kernel_size=3, dilations=dilations)
-        fields[layers] = model.receptive_field()
-        print(
-            f"{layers} layers: {1 + 2 * layers:2} words without dilations, {fields[layers]:5,} with"
-        )
+for layers in range(1, 9):
+    dilations = [3**i for i in range(layers)]
+    model = ConvLM(50, d_model=4, n_layers=layers, kernel_size=3, dilations=dilations)
+    fields[layers] = model.receptive_field()
+told = [(layers, 1 + 2 * layers, f"{field:,}") for layers, field in fields.items()]
+reach = show.table(told, ["Layers", "Words without dilations", "Words with dilations"])
 show.predict(
     "With kernel 3 and no dilation you need 500 layers to see 1,000 words. How many do you need if the dilation triples with every layer (1, 3, 9, …)?",
     choices={"about 250": 250, "about 50": 50, "about 7": 7},
@@ -733,9 +731,8 @@ through = {
     "GLU": torch.autograd.grad(glu(torch.stack([A, torch.tensor(0.0)])).sum(), A)[0].item(),
     "gated tanh": torch.autograd.grad(torch.tanh(A) * gate, A)[0].item(),
 }
-with show.held_back() as derivatives:
-    print(f"GLU:        {through['GLU']:.3f}")
-    print(f"gated tanh: {through['gated tanh']:.3f}")
+told = [(name, f"{derivative:.3f}") for name, derivative in through.items()]
+derivatives = show.table(told, ["", "Derivative with respect to A"])
 show.predict(
     "Take $A = 3$ with the gate half open ($B = 0$). By what factor is the derivative with respect to $A$ smaller for the gated tanh, "
     "$\\tanh(A)\\,\\sigma(B)$, than for the GLU?",
@@ -999,9 +996,8 @@ rows = {
 }
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-with show.held_back() as measured:
-    for name, value in rows.items():
-        print(f"{name:23} perplexity {value:5.1f}")
+told = [(name, f"{perplexity:.1f}") for name, perplexity in rows.items()]
+measured = show.table(told, ["", "Perplexity"])
 
 
 def size(model):
