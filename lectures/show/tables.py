@@ -14,7 +14,8 @@ from lectures.show.svg import MASKED, ORANGE, Canvas, blue, label_width
 
 __all__ = ["heatmap_svg", "table", "tables_svg", "vectors_svg"]
 
-_NUMBER = re.compile(r"[-−+±<≤]?[\d.,]+\s?(%|[(±×].*|to .*|of .*)?")
+_NUMBER = re.compile(r"[-−+±<≤]?[\d.,]+(e[-−+]?\d+)?\s?%?\s?([(±×].*|to .*|of .*)?")
+_MINUS = re.compile(r"(?<![\w.])-(?=\d)|(?<=\de)-")
 
 
 def check_labels(matrix: np.ndarray, rows: Sequence[str], columns: Sequence[str]) -> None:
@@ -109,7 +110,7 @@ def tables_svg(panels: Sequence[tuple[str, ArrayLike]], *, alt: str) -> str:
 def table(rows: Iterable[Sequence[Any]], head: Sequence[str] = (), note: str = "") -> HTML:
     """Words and numbers in columns, as a prediction reveals them: `table([("GPT", "2.42")], ["", "bits"])`.
 
-    Numbers end at the right, under their title. note: a line below the table. Raises ValueError unless every row has as
+    Numbers end at the right, under their title, and "-2" has a minus sign. note: a line below the table. Raises ValueError unless every row has as
     many cells as the head, or as the first row.
     """
     cells = [[str(cell) for cell in row] for row in rows]
@@ -124,6 +125,10 @@ def table(rows: Iterable[Sequence[Any]], head: Sequence[str] = (), note: str = "
             for cell, at_right in zip(row, right, strict=True)
         )
 
+    cells = [
+        [_MINUS.sub("−", cell) if at_right else cell for cell, at_right in zip(row, right, strict=True)]
+        for row in cells
+    ]
     top = f"<thead><tr>{line(head, 'th')}</tr></thead>" if head else ""
     body = "".join(f"<tr>{line(row, 'td')}</tr>" for row in cells)
     below = f"<p>{html.escape(note, quote=False)}</p>" if note else ""

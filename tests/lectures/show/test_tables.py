@@ -28,10 +28,11 @@ def test_stripes_and_tables() -> None:
 
 
 def test_a_table_of_words_and_numbers() -> None:
-    made = show.table([("<GPT>", "2.42"), ("LSTM", "−10.5 (−12 to −8)")], ["", "bits & more"], "five seeds").data
+    made = show.table([("<GPT>", "2.42"), ("LSTM", "-10.5 (-12 to 7e-8)")], ["", "bits & more"], "five seeds").data
     assert made.count("<tr>") == 3
     assert made.count("class=right") == 3, "a column of numbers and its title"
     assert "&lt;GPT&gt;" in made
+    assert "−10.5 (−12 to 7e−8)" in made
     assert made.endswith("<p>five seeds</p></div>")
     for wrong in ([], [("a",), ("a", "b")]):
         with pytest.raises(ValueError, match="as many cells each"):
