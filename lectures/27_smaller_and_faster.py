@@ -278,43 +278,36 @@ scales = {
     "the matrix; largest 0.5 % kept": spared,
     "the matrix; random 0.5 % kept": as_many,
 }
-outliers_told = [
-    show.table(
-        [
-            (
-                shared,
-                *(f"{error(name, setting):.2f}" for name in models),
-                *(f"{cost(name, setting)[0]:.4f}" for name in models),
-            )
-            for shared, setting in scales.items()
-        ],
-        [
-            "4 bits, one scale for",
-            *(f"relative error, {name}" for name in models),
-            *(f"cost, {name}" for name in models),
-        ],
-        "Cost in nats per token.",
-    ),
-    show.table(
-        [
-            (name, how, f"{4 + more:.2f}", told(cost(name, setting), "z.3f"))
-            for name in models
-            for how, setting, more in (
-                ("3 bits, blocks of 32", "block, 3 bits", 0),
-                ("4 bits, rows", "row, 4 bits", row_share[name]),
-            )
-        ],
-        ["", "rounded to", "bits per weight", "cost"],
-        "About 4 bits per weight, step and minimum included.",
-    ),
-]
+outliers_told = show.table(
+    [
+        (at, *(f"{error(n, s):.2f}" for n in models), *(f"{cost(n, s)[0]:.4f}" for n in models))
+        for at, s in scales.items()
+    ],
+    [
+        "4 bits, one scale for",
+        *(f"{of}, {n}" for of in ("relative error", "cost") for n in models),
+    ],
+    "Cost in nats per token.",
+)
+storage_told = show.table(
+    [
+        (n, how, f"{4 + more:.2f}", told(cost(n, s), "z.3f"))
+        for n in models
+        for how, s, more in (
+            ("3 bits, blocks of 32", "block, 3 bits", 0),
+            ("4 bits, rows", "row, 4 bits", row_share[n]),
+        )
+    ],
+    ["", "rounded to", "bits per weight", "cost"],
+    "About 4 bits per weight, step and minimum included.",
+)
 falls = error(OURS, spared) / error(OURS, "matrix, 4 bits")
 show.predict(
     f"If each matrix of `char_gpt` has one scale, the relative error is {error(OURS, 'matrix, 4 bits'):.2f} with 4 bits. You keep the largest 0.5 % of the weights exactly, and round only the others. What fraction of the error is left?",
     choices={"95 %": 0.95, "55 %": 0.55, "5 %": 0.05},
     answer=falls,
     why="The largest weights widen the step of all others. If you keep as many random weights exactly instead, the error hardly changes.",
-    reveals=outliers_told,
+    reveals=[outliers_told, storage_told],
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
