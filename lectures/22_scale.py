@@ -89,13 +89,14 @@ more_text = next(p for p in sizes[smaller] if 8 * text == p.D)
 more_model = next(p for p in ladder if text == p.D and p.width == 64)
 gap = more_model.loss - more_text.loss
 say = "about the same" if abs(gap) < 0.03 else "the text" if gap > 0 else "the model"
-with show.held_back() as ten_times:
-    for name, p in (
-        ("before", begin),
-        ("8 times the text", more_text),
-        ("14 times the model", more_model),
-    ):
-        print(f"{name:18} N = {p.N:7,}  D = {p.D:9,}  C = {p.compute:.1e}  loss {p.loss:.3f}")
+three = {"before": begin, "8 times the text": more_text, "14 times the model": more_model}
+ten_times = show.table(
+    [
+        (name, f"{p.N:,}", f"{p.D:,}", f"{p.compute / 1e9:.0f}", f"{p.loss:.3f}")
+        for name, p in three.items()
+    ],
+    ["", "parameters N", "characters D", "billion operations C", "loss"],
+)
 show.predict(
     f"A model of {begin.N:,} parameters was trained on {begin.D:,} characters. Now you have about ten times the operations. Either the same model reads eight times the text, or you train a model 14 times as large on the same text. Which gives the lower loss?",
     choices=["the text", "the model", "about the same"],
@@ -150,9 +151,10 @@ def power_law(n, constant, exponent):
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-with show.held_back() as kaplan_told:
-    for n in (1e7, 1e8, 1e9, 1e10, 1e11):
-        print(f"{n:8.0e} parameters: {power_law(n, 8.8e13, 0.076):.2f} nats per token")
+kaplan_told = show.table(
+    [(f"{n:,.0f}", f"{power_law(n, 8.8e13, 0.076):.2f}") for n in (1e7, 1e8, 1e9, 1e10, 1e11)],
+    ["parameters", "loss, nats per token"],
+)
 show.predict(
     "According to Kaplan's exponent of 0.076, by how many percent does a model ten times as large lower the loss?",
     choices={"about 2 %": 2, "about 16 %": 16, "about 50 %": 50, "about 90 %": 90},
@@ -330,12 +332,14 @@ def tokens_per_parameter(law, operations):
 GOPHER = 5.76e23  # operations
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-with show.held_back() as gopher_told:
-    for name, law in (("published", PUBLISHED), ("refitted", REFITTED)):
-        N, D = law.frontier(GOPHER)
-        print(
-            f"{name:10} {N / 1e9:5.0f} billion parameters, {D / 1e12:.1f} trillion tokens: {D / N:.0f} tokens per parameter, a = {scale.exponent(law):.2f}"
-        )
+gopher_told = show.table(
+    [
+        (name, f"{N / 1e9:.0f}", f"{D / 1e12:.1f}", f"{D / N:.0f}", f"{scale.exponent(law):.2f}")
+        for name, law in (("published", PUBLISHED), ("refitted", REFITTED))
+        for N, D in [law.frontier(GOPHER)]
+    ],
+    ["constants", "billion parameters", "trillion tokens", "tokens per parameter", "exponent a"],
+)
 show.predict(
     "Put the *published* constants and Gopher's compute into the paper's own formula. How many tokens per parameter does it ask for?",
     choices={"about 5": 5, "about 20": 20, "about 90": 90, "about 300": 300},

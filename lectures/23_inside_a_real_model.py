@@ -67,7 +67,7 @@ def told(row, form="z.2f"):
     """A mean with its interval, (mean, low, high) or (mean, half)."""
     mean, *rest = row
     low, high = rest if len(rest) == 2 else (mean - rest[0], mean + rest[0])
-    return f"{mean:{form}} ({low:{form}} to {high:{form}})"
+    return f"{mean:{form}} ({low:{form}} to {high:{form}})".replace("-", "−")
 
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -253,9 +253,13 @@ written = facts["written by"]
 names = {"feed_forward": "the networks", "attention": "the heads", "embedding": "the embedding"}
 heads_row, networks_row = written["attention"], written["feed_forward"]
 overlap = heads_row[1] < networks_row[2] and networks_row[1] < heads_row[2]
-print(f"logit of the right capital minus another, mean over {len(facts['countries'])} countries:")
-for kind, row in written.items():
-    print(f"    {names[kind]:14}{told(row)}")
+show.table(
+    [(names[kind], told(row)) for kind, row in written.items()],
+    ["written by", "logit of the right capital minus another"],
+    f"Mean over {len(facts['countries'])} countries.",
+)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 widgets.share_player(
     inside,
     [
@@ -307,13 +311,12 @@ kept = {
     row["heads"][0] if len(row["heads"]) == 1 else f"{len(row['heads'])} heads": row
     for row in backup
 }
-with show.held_back() as promised:
-    print(f"{'ablated':10}{'promised':>22}{'fall':>24}")
-    for name, row in kept.items():
-        print(f"{name:10}{told(row['promised']):>22}{told(row['fall']):>24}")
-    print(
-        f"one sentence, {largest} by zero: {logits[paris] - logits[rome]:z.2f} -> {without[paris] - without[rome]:z.2f}"
-    )
+promised = show.table(
+    [(name, told(row["promised"]), told(row["fall"])) for name, row in kept.items()],
+    ["ablated", "fall promised by the shares", "fall of the log-odds"],
+    f"One sentence, {largest} by zero: "
+    + " → ".join(f"{x[paris] - x[rome]:z.2f}" for x in (logits, without)),
+)
 ratio = backup[-1]["fall"][0] / backup[-1]["promised"][0]
 show.predict(
     f"You ablate the {len(backup[-1]['heads'])} heads with the largest shares. Their shares promise a fall of {backup[-1]['promised'][0]:z.1f}. How large is the fall?",
@@ -405,12 +408,11 @@ show.predict(
 # At which layers does the information about the word leave the word's position (`python -m lectures.recipes patched_texts`)?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-print(f"share restored, mean over {len(texts['words'])} other words, with 95 % intervals")
-for i in ways["at the word"]:
-    print(
-        f"pathway after layer {i:>2}: "
-        + ", ".join(f"{way} {told(by[i])}" for way, by in ways.items())
-    )
+show.table(
+    [(i, *(told(by[i]) for by in ways.values())) for i in at_word],
+    ["pathway after layer", *(f"share restored {way}" for way in ways)],
+    f"Mean over {len(texts['words'])} other words, with 95 % intervals.",
+)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
@@ -447,9 +449,14 @@ nats = F.cross_entropy(scores[:, :-1].transpose(1, 2), tokens[:, 1:], reduction=
 first_time, again = nats[:, :24].mean().item(), nats[:, 25:].mean().item()
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-print(f"nats per token: {first_time:z.2f} the first time, {again:z.2f} the second time")
-for i in induction.flatten().argsort(descending=True)[:6].tolist():
-    print(f"head {i // 9}.{i % 9}: induction score {induction.flatten()[i]:z.2f}")
+show.table(
+    [
+        (f"{i // 9}.{i % 9}", f"{induction.flatten()[i]:z.2f}")
+        for i in induction.flatten().argsort(descending=True)[:6].tolist()
+    ],
+    ["head", "induction score"],
+    f"Nats per token: {first_time:z.2f} the first time, {again:z.2f} the second time.",
+)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **How can a head know what followed?** One layer is not enough, because the earlier occurrence and the token after it are at two positions, and a head compares its query with the key of one position at a time. It takes **two** heads, one in a later layer than the other (Elhage et al. 2021):
@@ -488,7 +495,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Over six samples of tokens, a copied token has a loss of 2.35<!--[[heads_measured["nats"]["again"]:.2f]]--> nats and a new one a loss of 13.51<!--[[heads_measured["nats"]["first time"]:.2f]]--> (the cell above prints one sample). A uniform guess would cost 10.80<!--[[torch.tensor(float(model.vocab_size)).log():.2f]]-->, less than the model's loss on a new token. This model expects text, and these tokens are random.
+# - Over six samples of tokens, a copied token has a loss of 2.35<!--[[heads_measured["nats"]["again"]:.2f]]--> nats and a new one a loss of 13.51<!--[[heads_measured["nats"]["first time"]:.2f]]--> (the cell above shows one sample). A uniform guess would cost 10.80<!--[[torch.tensor(float(model.vocab_size)).log():.2f]]-->, less than the model's loss on a new token. This model expects text, and these tokens are random.
 # - Without the eight heads, the loss of a copied token is 7.01<!--[[rise:.2f]]--> nats higher. Without any of the 20<!--[[len(controls)]]--> sets of random heads it rises by at most 0.57<!--[[max(controls):.2f]]-->.
 # - Two other explanations fail. One is that zero is an unusual output. But the 7.01 nats come from mean ablation; zero ablation costs a fifth<!--[[? abs(by_zeros / rise - 1.2) < 0.02]]--> more, 8.38<!--[[by_zeros:.2f]]-->. The other is that any damage in these layers raises the loss. But on verses from plays the loss changes by only 0.01<!--[[fmean(eight["on verses"]):.2f]]-->.
 # - If only the strongest head, 18.6<!--[[heads_measured["order"][0]]]-->, is ablated, the loss rises by 1.37<!--[[alone:.2f]]-->. Ablating the second strongest, 17.4<!--[[heads_measured["order"][1]]]-->, as well adds only 0.16<!--[[two - alone:.2f]]--> to that. The effects of heads need not add up, so ablate heads alone and together.
@@ -530,12 +537,11 @@ survivors = [
     name for name, p in corrected.items() if p < 0.05 and by_head[name]["name"] != "unknown"
 ]
 survive = {name: sum(by_head[i]["name"] == name for i in survivors) for name in candidates}
-with show.held_back() as counted:
-    for name, count in candidates.items():
-        print(
-            f"{name:16}{count:4} look there, {named[name]:4} pass the test, {survive[name]:4} of them also after Holm's correction"
-        )
-    print(f"{'unknown':16}{named['unknown']:4} of {len(heads_measured['rows'])}")
+counted = show.table(
+    [(name, count, named[name], survive[name]) for name, count in candidates.items()],
+    ["name", "heads that look there", "that pass the test", "also after Holm's correction"],
+    f"Unknown: {named['unknown']} of {len(heads_measured['rows'])}.",
+)
 show.predict(
     f"{sum(candidates.values())} of 270 heads look at one of these places. How many of the 270 stay unknown after the tests, each at the 5 % level without correction?",
     choices={"about 80": 80, "about 160": 160, "about 230": 230},
@@ -589,18 +595,17 @@ directions = {layer: difference[layer] for layer in (0, 2, 5, 10, 15, 20, 25, 28
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 number_facts = stored("number_direction")
 layer_of = str(number_facts["layer"])
-with show.held_back() as pushes:
-    print(
-        f"log P(are) - log P(is): singular {told(number_facts['odds']['singular'])}, plural {told(number_facts['odds']['plural'])}"
-    )
-    print(
-        f"direction after layer {layer_of}: share moved {told(number_facts['by_layer'][layer_of])}"
-    )
-    print(
-        f"best of {len(number_facts['random'])} random directions of the same length: {max(number_facts['random']):z.2f}"
-    )
-    for pair, row in number_facts["verbs"].items():
-        print(f"   with {pair}: {told(row)}")
+drawn = number_facts["random"]
+pushes = show.table(
+    [
+        (f"direction after layer {layer_of}", told(number_facts["by_layer"][layer_of])),
+        (f"best of {len(drawn)} random directions of the same length", f"{max(drawn):z.2f}"),
+        *((f"direction, with {pair}", told(row)) for pair, row in number_facts["verbs"].items()),
+    ],
+    ["added", "share moved"],
+    "log P(are) − log P(is): "
+    + ", ".join(f"{number} {told(row)}" for number, row in number_facts["odds"].items()),
+)
 show.predict(
     "We add the plural direction, found on 20 nouns, to 20 other singular nouns. How far does it move the prediction from *is* to *are*, if the real plural counts as 100 %?",
     choices={"about 10 %": 0.1, "about 40 %": 0.4, "nearly 100 %": 1.0, "twice as far": 2.0},
@@ -660,11 +665,17 @@ print(f"plural direction, subtracted from plural nouns: {back:z.2f} of the way b
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 few = number_facts["neurons"]
 enough = next((int(k) for k, row in few.items() if row["moved"][0] > 0.5), number_facts["units"])
-with show.held_back() as units:
-    for k, row in few.items():
-        print(
-            f"{int(k):6,} units: moved {told(row['moved'])}; random {min(row['controls']):z.2f} to {max(row['controls']):z.2f}"
+units = show.table(
+    [
+        (
+            f"{int(k):,}",
+            told(row["moved"]),
+            f"{min(row['controls']):z.2f} to {max(row['controls']):z.2f}".replace("-", "−"),
         )
+        for k, row in few.items()
+    ],
+    ["units", "share moved", "by random units (lowest to highest)"],
+)
 show.predict(
     "How many units does it take to move the held-out singular nouns more than half of the way to the plural?",
     choices={"1": 1, "about 10": 10, "about 100": 100, "10,000 or more": 10_000},
@@ -710,17 +721,18 @@ networks, attentions = (
 )
 third = facts["controls"]["a third country's activation"]
 at_is = facts["largest"]["attention, is"]  # (layer, mean, low, high)
-with show.held_back() as traced:
-    for name, row in facts["largest"].items():
-        print(f"one layer, {name:19} at most {told(row[1:])}, layer {row[0]}")
-    print(
-        f"windows of {facts['window']} layers around layer {facts['strongest window']}, at the country:"
-    )
-    for kind in ("network", "attention"):
-        print(f"    {kind:10}{told(facts['windows'][f'{kind}, country'][index])}")
-    print(f"    network minus attention {told(facts['network less attention'])}")
-    for name, row in facts["controls"].items():
-        print(f"    control, {name}: {told(row)}")
+middle, half = facts["strongest window"], facts["window"] // 2
+window = f"{middle - half} to {middle + half}"
+in_window = {
+    "network, country": networks,
+    "attention, country": attentions,
+    "network minus attention": facts["network less attention"],
+} | {f"control, {name}": row for name, row in facts["controls"].items()}
+traced = show.table(
+    [(f"{name}, at most", row[0], told(row[1:])) for name, row in facts["largest"].items()]
+    + [(name, window, told(row)) for name, row in in_window.items()],
+    ["restored", "layers", "share restored"],
+)
 show.predict(
     "You restore what *one* network adds at the country, and nothing else. Which network returns most of the answer?",
     choices={"an early one, 0 to 4": 2, "a middle one, about 13": 13, "a late one, about 22": 22},

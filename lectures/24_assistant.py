@@ -99,9 +99,9 @@ for form, ids in forms.items():
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 ends = next_words(forms["plain text"]).get("<|im_end|>", 0.0)
-with show.held_back() as written_replies:
-    for form, reply in replies.items():
-        print(f"{form:20} {reply!r}")
+written_replies = show.table(
+    [(form, repr(reply)) for form, reply in replies.items()], ["form", "reply"]
+)
 show.predict(
     "The model reads “What is the capital of France?” as plain text, without the template. What does greedy decoding write?",
     choices=["an answer", "further questions", "nothing: it ends the text"],
@@ -228,11 +228,10 @@ refusals_cost, cost_at_the_end = (
     for place in ("all but the first", "last 2")
 )
 kinds = ("answered", "refused", "missing", "sums", "elsewhere")
-with show.held_back() as after_tuning:
-    print(f"{'':31}" + "".join(f"{kind:>10}" for kind in kinds))
-    for name, row in by_place.items():
-        shares = "".join(f"{pc(row[kind]['share']):>8} %" for kind in kinds)
-        print(f"{name.replace('without', 'no'):31}{shares}")
+after_tuning = show.table(
+    [(name, *(pc(row[kind]["share"]) for kind in kinds)) for name, row in by_place.items()],
+    ["layers tuned; % of replies", *kinds],
+)
 show.predict(
     f"After tuning in the last two layers the model declines most questions whose passage lacks the answer. It also declines {pc(last_two['refused']['share'])} % of those whose passage *holds* it. What percentage of these does it decline if two layers in the middle are tuned instead?",
     choices={"about 80 %": 0.8, "about 50 %": 0.5, "about 20 %": 0.2},
@@ -277,11 +276,10 @@ does = (
     "sums: calls",
 )
 shot, by_middle = read["rules and examples"], read["tuned, 2 in the middle"]
-with show.held_back() as kindly:
-    for part in (0, 1):
-        print(f"{'':24}" + "".join(f"{each.split(': ')[part]:>10}" for each in does))
-    for prompt, row in read.items():
-        print(f"{prompt:24}" + "".join(f"{pc(row[each]):>8} %" for each in does))
+kindly = show.table(
+    [(prompt, *(pc(row[each]) for each in does)) for prompt, row in read.items()],
+    ["prompt; % of replies", *does],
+)
 show.predict(
     "The *untuned* model gets only the system message “Answer briefly.” In what share of its replies to answerable questions does the answer occur?",
     choices={"about 10 %": 0.1, "about 40 %": 0.4, "about 80 %": 0.8},
@@ -350,12 +348,17 @@ for ask in asks:
 preferring = stored("preference_tuning")
 habits = preferring["rows"]
 counted = habits[preferring["counted"]]
-with show.held_back() as stops:
-    for name, row in habits.items():
-        print(
-            f"{'β = ' + name if name in preferring['betas'] else name:11} P(end) {row['stops'][0]:.2f} ({row['stops'][1]:.2f} to {row['stops'][2]:.2f}), by seed "
-            + " ".join(f"{x:.2f}" for x in row["seeds"]["stops"])
+stops = show.table(
+    [
+        (
+            f"β = {name}" if name in preferring["betas"] else name,
+            "{:.2f} ({:.2f} to {:.2f})".format(*row["stops"]),
+            " ".join(f"{x:.2f}" for x in row["seeds"]["stops"]),
         )
+        for name, row in habits.items()
+    ],
+    ["", "P(end)", "by seed"],
+)
 show.predict(
     f"After its own first sentence the untuned model ends the answer with probability {habits['untuned']['stops'][0]:.4f}. What is this probability after DPO with β = {preferring['counted']} on {preferring['pairs']} pairs, for held-out questions?",
     choices={"about 0.2": 0.2, "about 0.5": 0.5, "about 0.8": 0.8},
@@ -434,12 +437,14 @@ for pattern, ask in patterns.items():
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 tools = stored("tools_and_retrieval")
 by_tool = tools["tool"]
-with show.held_back() as calling:
-    for name, row in by_tool.items():
-        print(name)
-        for does, share in row.items():
-            if does != "shown":
-                print(f"    {does:20}{told(share)}")
+can_do = [does for does in by_tool["untuned, freely"] if does != "shown"]
+calling = show.table(
+    [
+        (name, *(told(row[does]) if does in row else "" for does in can_do))
+        for name, row in by_tool.items()
+    ],
+    ["", *can_do],
+)
 bound_call = by_tool["untuned, under the pattern"]
 show.predict(
     "The untuned model gets the rules in its prompt and is constrained to the pattern of a call. Every call is then well-formed. What share of the calls is also *right*, that is, has both numbers of the sum?",
@@ -560,9 +565,9 @@ for score, i in index.search(
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 retrieval = tools["retrieval"]
-with show.held_back() as retrieved:
-    for how, share in retrieval.items():
-        print(f"in the prompt {how:17} right {told(share)}")
+retrieved = show.table(
+    [(how, told(share)) for how, share in retrieval.items()], ["in the prompt", "right"]
+)
 show.predict(
     f"We ask {len(glossary_questions.questions())} questions about this course's terms. Without any passage SmolLM2 names the right term in {100 * retrieval['nothing'][0]:.0f} % of its answers. We now put the three entries that BM25 finds into the prompt. What share of the answers is then right?",
     choices={
@@ -577,13 +582,19 @@ show.predict(
 )
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+found_at = tools["found"]
+show.table(
+    [
+        (kind, how, *map(pc, row.values()))
+        for kind, by in found_at.items()
+        for how, row in by.items()
+    ],
+    ["asked in", "searched by", "% with the right entry first", "among the first 3", "first 10"],
+)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 examples = [ask for ask, _ in glossary_questions.questions()[:6]]
 examples += [ask for ask, _ in glossary_questions.questions(glossary_questions.FAR)[:6]]
-found_at = tools["found"]
-print("right entry among the first 1, 3 and 10, asked in")
-for kind, by in found_at.items():
-    for how, row in by.items():
-        print(f"    {kind}, {how}: " + ", ".join(f"{100 * row[n][0]:.0f} %" for n in row))
 widgets.library_workbench(library, examples)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -625,10 +636,11 @@ widgets.product_key_player()
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 limits = stored("still_missing")
 context = limits["context"]
-with show.held_back() as recalled:
-    for length, by in context.items():
-        print(f"{length:26}" + ", ".join(f"{where} {told(share)}" for where, share in by.items()))
 crowded = context["500 tokens, five numbers"]
+recalled = show.table(
+    [(length, *map(told, by.values())) for length, by in context.items()],
+    ["right answers; the sentence is at", *(f"the {where}" for where in crowded)],
+)
 show.predict(
     f"The window of SmolLM2 has {model.config.max_length:,} tokens. In a text of 500 tokens the model always writes the right number. Now there are four more such sentences, about a mill, a bridge, a harbour and a tower, and the lighthouse comes first. How often is the answer still right?",
     choices={"nearly never": 0.05, "about 60 %": 0.6, "always": 1.0},
@@ -732,14 +744,14 @@ found |= {
 }
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-with show.held_back() as correlated:
-    for name, r in found.items():
-        print(f"{name:30} r = {r:.2f}")
+correlated = show.table(
+    [(name, f"{r:.2f}") for name, r in found.items()], ["predicted from", "r"]
+)
 show.predict(
     "How well do the states of layer 15 predict this recording, which contains nothing about meaning, in held-out text?",
     choices={"r about 0": 0.0, "r about 0.3": 0.3, "r about 0.7": 0.7},
     answer=found["SmolLM2, layer 15"],
-    why="The states depend on the word, and so does its length. A linear map with hundreds of weights finds what the states and the recording have in common. Look at the random vectors in the printed list.",
+    why="The states depend on the word, and so does its length. A linear map with hundreds of weights finds what the states and the recording have in common. Look at the random vectors in the table.",
     reveals=correlated,
 )
 

@@ -71,10 +71,10 @@ for (a, b), text in list(zip(answers.sums, answers.texts, strict=True))[:6]:
     print(f"{a}+{b}={text}")
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-with show.held_back() as two_habits:
-    for name, how in (("in steps", "right in steps"), ("at once", "right at once")):
-        print(f"{name:10} {before['forget'][how]:.2f} right")
-    print(f"together   {before['forget']['right']:.2f} right")
+hows = {"in steps": "right in steps", "at once": "right at once", "together": "right"}
+two_habits = show.table(
+    [(name, f"{before['forget'][how]:.2f}") for name, how in hows.items()], ["answers", "right"]
+)
 show.predict(
     "A teacher who forgets every carry is right only if no column has a carry. The digits are random. The result always has three digits, so only the last two columns can have a carry. How often is this teacher right?",
     choices={"about 5 %": 0.05, "about 30 %": 0.3, "about 60 %": 0.6},
@@ -236,18 +236,20 @@ show.predict(
 # Two controls can separate them. The first keeps the base, which is the model before this training, and reverses the reward: it rewards *wrong* answers. The second keeps the reward but starts from a **swapped base**, in which the long habit is the wrong one. To make it, we trained the first base further with other teachers. Three quarters of them work in steps but add one too many in the units column, so they are never right. The others answer at once, as before. We also run the first base with a reward that says nothing about the sum. For each distinct answer to a sum we toss a coin, and the coin decides whether this answer is rewarded.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-with show.held_back() as by_reward:
-    print(f"{'':30}{'right':>16}{'characters':>16}")
-    for name, teachers, row in (
-        ("first base, checked", "forget", rows["mean"]),
-        ("first base, rewarded if wrong", "forget", rows["wrong"]),
-        ("swapped base, checked", "swapped", swapped),
-        ("first base, a coin", "forget", chance_row),
-    ):
-        start = before[teachers]
-        print(
-            f"{name:30}{start['right']:8.2f} → {mean(row['right']):.2f} {start['length']:9.1f} → {mean(row['length']):.1f}"
-        )
+started = {
+    "first base, checked": (before["forget"], rows["mean"]),
+    "first base, rewarded if wrong": (before["forget"], rows["wrong"]),
+    "swapped base, checked": (before["swapped"], swapped),
+    "first base, a coin": (before["forget"], chance_row),
+}
+forms = {"right": ".2f", "length": ".1f"}
+by_reward = show.table(
+    [
+        (name, *(f"{start[k]:{form}} → {mean(row[k]):{form}}" for k, form in forms.items()))
+        for name, (start, row) in started.items()
+    ],
+    ["", "right", "characters"],
+)
 change = mean(swapped["length"]) / before["swapped"]["length"]
 in_steps = mean(rows["mean"]["steps"])
 by_choice = (
@@ -339,13 +341,18 @@ compared, layout = paired(
     rows["mean"]["right"],
     {name: rows[name]["right"] for name in names if name != "mean"},
 )
-with show.held_back() as four_cells:
-    print(f"{'':26}{'right':>6}   {'by seed':49}   first seed at other rates")
-    for name in names:
-        row = rows[name]
-        seeds = " ".join(f"{value:.2f}" for value in row["right"])
-        tried = ", ".join(f"{rate}: {of:.2f}" for rate, of in row["rates"].items())
-        print(f"{names[name]:26}{mean(row['right']):6.2f}   {seeds}   {tried}")
+four_cells = show.table(
+    [
+        (
+            variant,
+            f"{mean(rows[name]['right']):.2f}",
+            " ".join(f"{value:.2f}" for value in rows[name]["right"]),
+            ", ".join(f"{rate}: {of:.2f}" for rate, of in rows[name]["rates"].items()),
+        )
+        for name, variant in names.items()
+    ],
+    ["", "right", "by seed", "first seed at other rates"],
+)
 tokens = {"in steps": 29, "at once": 4}  # of an answer, with its <eos>
 weight = {how: before["forget"][f"right {how}"] / n for how, n in tokens.items()}
 limit = tokens["at once"] * weight["in steps"]
@@ -415,11 +422,10 @@ kinds = {
 regrown = [
     run["pass"] for run, grew in zip(attempts["swapped, longer"], grown, strict=True) if grew
 ]
-with show.held_back() as both_votes:
-    for name, of in votes.items():
-        print(
-            f"wrong answers {name:8} one sample {of['1']:.2f} right, the vote of 64 {of['64']:.2f}"
-        )
+both_votes = show.table(
+    [(name, f"{of['1']:.2f}", f"{of['64']:.2f}") for name, of in votes.items()],
+    ["wrong answers", "one sample right", "vote of 64 right"],
+)
 show.predict(
     "In which of the two bases is the vote of 64 answers right more often than a single answer?",
     choices=list(kinds.values()),
@@ -484,10 +490,18 @@ show.predict(
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 held_end = max(judged.values(), key=lambda of: mean(of["right"]))
 best_beta = next(beta for beta, of in judged.items() if of is held_end)
-print(f"{'β':8}{'right, five seeds':34}{'mean':>5}{'characters':>12}")
-for beta, of in judged.items():
-    seeds = "  ".join(f"{value:.2f}" for value in of["right"])
-    print(f"{beta:8}{seeds:34}{mean(of['right']):5.2f}{mean(of['length']):12.0f}")
+show.table(
+    [
+        (
+            beta,
+            " ".join(f"{value:.2f}" for value in of["right"]),
+            f"{mean(of['right']):.2f}",
+            f"{mean(of['length']):.0f}",
+        )
+        for beta, of in judged.items()
+    ],
+    ["β", "right, five seeds", "mean", "characters"],
+)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>

@@ -66,7 +66,7 @@ def error(model, setting):
 
 def told(row, form="z.4f"):
     mean, low, high = row
-    return f"{mean:{form}} ({low:{form}} to {high:{form}})"
+    return f"{mean:{form}} ({low:{form}} to {high:{form}})".replace("-", "−")
 
 
 def z(value):
@@ -132,10 +132,11 @@ for bits in (8, 4, 3, 2):
     live[bits] = (relative, bootstrap_interval(stretches(rise)))
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-with show.held_back() as live_told:
-    print(f"{text[:, 1:].numel():,} characters, loss {before.mean():.3f}")
-    for bits, (relative, row) in live.items():
-        print(f"{bits} bits: relative error {relative:.3f}, cost {told(row)}")
+live_told = show.table(
+    [(bits, f"{relative:.3f}", told(row)) for bits, (relative, row) in live.items()],
+    ["bits", "relative error", "cost, nats per character"],
+    f"{text[:, 1:].numel():,} characters, loss {before.mean():.3f}",
+)
 show.predict(
     f"The loss of `char_gpt` is {models[OURS]['loss']:.2f} nats per character. You keep 4 bits of each weight instead of 16. How much does the loss rise?",
     choices={"by 0.002": 0.002, "by 0.05": 0.05, "by 0.5": 0.5},
@@ -194,12 +195,15 @@ perplexity = {
 }
 three = {name: cost(name, "block, 3 bits")[0] for name in models}
 per_character = three[SMOL] / models[SMOL]["characters per token"]
-with show.held_back() as three_told:
-    for name in models:
-        print(
-            f"{name:9} 3 bits: error {error(name, 'block, 3 bits'):.2f}, cost {told(cost(name, 'block, 3 bits'))}"
-        )
-    print("SmolLM2's perplexity with 4, 3, 2 bits:", *(f"{p:,.0f}" for p in perplexity.values()))
+three_told = show.table(
+    [
+        (name, f"{error(name, 'block, 3 bits'):.2f}", told(cost(name, "block, 3 bits")))
+        for name in models
+    ],
+    ["3 bits", "relative error", "cost, nats per token"],
+    "SmolLM2's perplexity: "
+    + ", ".join(f"{p:,.0f} with {bits} bits" for bits, p in perplexity.items()),
+)
 show.predict(
     f"Rounding to 3 bits moves the weights of both models about equally far: by {error(SMOL, 'block, 3 bits'):.0%} in SmolLM2 and by {error(OURS, 'block, 3 bits'):.0%} in `char_gpt`. It costs `char_gpt` {three[OURS]:.3f} nats. What does it cost SmolLM2, per token?",
     choices={"0.001": 0.001, "0.01": 0.01, "0.1": 0.1, "more than 1": 1.5},
@@ -244,12 +248,11 @@ for seed in range(5):
     with replaced(ours, partial(with_noise, bits=3, generator=chance)):
         noise[OURS].append(float((nats(gpt, all_plays) - as_it_is).mean()))
 ratios = [draw / three[name] for name in models for draw in noise[name]]
-with show.held_back() as noise_told:
-    for name, draws in noise.items():
-        listed = ", ".join(f"{draw:.3f}" for draw in draws)
-        print(f"{name:9} rounding {three[name]:.3f}   noise, draw by draw: {listed}")
-        listed = ", ".join(f"{draw:.3f}" for draw in moved[name])
-        print(f"{'':9} errors reversed {reversed_[name][0]:.3f}   moved, draw by draw: {listed}")
+by_form = {n: ([three[n]], noise[n], reversed_[n][:1], moved[n]) for n in models}
+noise_told = show.table(
+    [(name, *(", ".join(map(z, draws)) for draws in of)) for name, of in by_form.items()],
+    ["nats per token", "rounding", "noise, by draw", "errors reversed", "moved, by draw"],
+)
 show.predict(
     "You add noise as large as the error of 3 bits. What does it cost, compared with rounding to 3 bits?",
     choices={"a tenth": 0.1, "about the same": 1.0, "ten times": 10.0},
@@ -263,43 +266,48 @@ show.predict(
 # largest weight sets the step. In one matrix of SmolLM2 the largest weight is 47<!--[[max(models[SMOL]["largest over deviation"].values()):.0f]]--> standard deviations away from zero, and in `char_gpt` at most 7<!--[[max(models[OURS]["largest over deviation"].values()):.0f]]-->. Such a weight is an **outlier**.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-SCALES = {"a block of 32": "block", "a row": "row", "the matrix": "matrix"}
 row_share = {  # bits per weight for a row's step and minimum
     name: 32 * sum(map(len, of.values())) / sum(w.numel() for w in of.values())
     for name, of in ((OURS, ours), (SMOL, large))
 }
 spared, as_many = (f"matrix, 4 bits, {which} spared" for which in ("largest", "random"))
-with show.held_back() as outliers_told:
-    print(f"{'4 bits, one scale for':32}" + "".join(f"{name:>28}" for name in models))
-    for words_, group in SCALES.items():
-        cells = (
-            f"{error(name, f'{group}, 4 bits'):.2f} {cost(name, f'{group}, 4 bits')[0]:9.4f}"
-            for name in models
+scales = {
+    "a block of 32": "block, 4 bits",
+    "a row": "row, 4 bits",
+    "the matrix": "matrix, 4 bits",
+    "the matrix; largest 0.5 % kept": spared,
+    "the matrix; random 0.5 % kept": as_many,
+}
+outliers_told = show.table(
+    [
+        (at, *(f"{error(n, s):.2f}" for n in models), *(f"{cost(n, s)[0]:.4f}" for n in models))
+        for at, s in scales.items()
+    ],
+    [
+        "4 bits, one scale for",
+        *(f"{of}, {n}" for of in ("relative error", "cost") for n in models),
+    ],
+    "Cost in nats per token.",
+)
+storage_told = show.table(
+    [
+        (n, how, f"{4 + more:.2f}", told(cost(n, s), "z.3f"))
+        for n in models
+        for how, s, more in (
+            ("3 bits, blocks of 32", "block, 3 bits", 0),
+            ("4 bits, rows", "row, 4 bits", row_share[n]),
         )
-        print(f"{words_:32}" + "".join(f"{cell:>28}" for cell in cells))
-    for words_, setting in (
-        ("the matrix; largest 0.5 % kept", spared),
-        ("the matrix; random 0.5 % kept", as_many),
-    ):
-        print(
-            f"{words_:32}"
-            + "".join(
-                f"{error(name, setting):>17.2f} {cost(name, setting)[0]:10.4f}" for name in models
-            )
-        )
-    print("(relative error, and cost in nats per token)")
-    print("\nabout 4 bits per weight, step and minimum included:")
-    for name in models:
-        print(f"{name:9} 3 bits, blocks of 32, 4.00: {told(cost(name, 'block, 3 bits'), 'z.3f')}")
-        row = told(cost(name, "row, 4 bits"), "z.3f")
-        print(f"{name:9} 4 bits, rows,         {4 + row_share[name]:.2f}: {row}")
+    ],
+    ["", "rounded to", "bits per weight", "cost"],
+    "About 4 bits per weight, step and minimum included.",
+)
 falls = error(OURS, spared) / error(OURS, "matrix, 4 bits")
 show.predict(
     f"If each matrix of `char_gpt` has one scale, the relative error is {error(OURS, 'matrix, 4 bits'):.2f} with 4 bits. You keep the largest 0.5 % of the weights exactly, and round only the others. What fraction of the error is left?",
     choices={"95 %": 0.95, "55 %": 0.55, "5 %": 0.05},
     answer=falls,
     why="The largest weights widen the step of all others. If you keep as many random weights exactly instead, the error hardly changes.",
-    reveals=outliers_told,
+    reveals=[outliers_told, storage_told],
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -331,13 +339,15 @@ by_depth = {
 four_of_thirty = fmean(by_depth[4])
 in_all_layers = costs_of(SMOL, "4 layers' worth in all, 3 bits")
 by_characters = four_of_thirty / models[SMOL]["characters per token"] / three[OURS]
-with show.held_back() as depth_told:
-    for k, values in by_depth.items():
-        print(f"SmolLM2, {k:2} of 30 layers: " + ", ".join(f"{v:z.3f}" for v in values))
-    print(f"SmolLM2, all 30 layers: {three[SMOL]:.3f}")
-    listed = ", ".join(f"{value:.3f}" for value in in_all_layers)
-    print(f"SmolLM2, as many weights as in 4 layers, spread over all 30: {listed}")
-    print(f"char_gpt, all 4 layers: {three[OURS]:.3f}")
+rounded_in = {f"{k} of 30 layers": values for k, values in by_depth.items()} | {
+    "all 30 layers": [three[SMOL]],
+    "as many weights as in 4 layers, spread over all 30": in_all_layers,
+}
+depth_told = show.table(
+    [(SMOL, where, ", ".join(map(z, values))) for where, values in rounded_in.items()]
+    + [(OURS, "all 4 layers", z(three[OURS]))],
+    ["", "rounded to 3 bits", "cost in nats per token, draw by draw"],
+)
 PARTS = {
     "attention.projection": "queries, keys, values",
     "attention.output": "output of attention",
@@ -348,16 +358,18 @@ order = {
     name: sorted(PARTS, key=lambda part, name=name: -cost(name, f"{part}, 2 bits")[0])
     for name in models
 }
-with show.held_back() as parts_told:
-    print("cost of 2 bits in one kind of matrix only")
-    for part, words_ in PARTS.items():
-        cells = "".join(f"{told(cost(name, f'{part}, 2 bits'), 'z.3f'):>28}" for name in models)
-        print(f"{words_:26}{cells}")
+parts_told = show.table(
+    [
+        (words_, *(told(cost(name, f"{part}, 2 bits"), "z.3f") for name in models))
+        for part, words_ in PARTS.items()
+    ],
+    ["2 bits in one kind of matrix only", *(f"cost, {name}" for name in models)],
+)
 show.predict(
     f"Rounding all 4 layers of `char_gpt` to 3 bits costs {three[OURS]:.3f} nats. You round 4 of SmolLM2's 30 layers to 3 bits. If depth alone made the difference between the models, this would cost about as much. What does it cost, per token?",
     choices={"about 0.01": 0.013, "about 0.1": 0.13, "about 1": 1.3},
     answer=four_of_thirty,
-    why=f"Per token, four layers of SmolLM2 cost {four_of_thirty / three[OURS]:.0f} times as much as the four of `char_gpt`. That is far less than all 30 cost. Before you conclude that depth explains the rest, read the last line about SmolLM2.",
+    why=f"Per token, four layers of SmolLM2 cost {four_of_thirty / three[OURS]:.0f} times as much as the four of `char_gpt`. That is far less than all 30 cost. Before you conclude that depth explains the rest, read the last row about SmolLM2.",
     reveals=[depth_told, parts_told],
 )
 
@@ -382,15 +394,15 @@ show.predict(
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 left_out = stored("rounding")["pruned"]
-with show.held_back() as pruned_told:
-    print(f"{'bits per weight':>16}{'left out':>10}{'rounded':>26}{'pruned':>26}   char_gpt")
-    for bits, share in left_out.items():
-        rows = [
-            told(cost(OURS, setting))
-            for setting in (f"block, {int(bits) - 1} bits", f"pruned, {bits} bits")
-        ]
-        print(f"{bits:>16}{share:>10.1%}" + "".join(f"{row:>26}" for row in rows))
-    print(f"a random half left out: {told(cost(OURS, 'random half pruned'))}")
+ways = {bits: (f"block, {int(bits) - 1} bits", f"pruned, {bits} bits") for bits in left_out}
+pruned_told = show.table(
+    [
+        (bits, f"{left_out[bits]:.1%}", *(told(cost(OURS, setting)) for setting in settings))
+        for bits, settings in ways.items()
+    ],
+    ["bits per weight", "left out", "cost, rounded", "cost, pruned"],
+    f"char_gpt, nats per character. A random half left out: {told(cost(OURS, 'random half pruned'))}",
+)
 times_dearer = cost(OURS, "pruned, 5 bits")[0] / cost(OURS, "block, 4 bits")[0]
 show.predict(
     "You store `char_gpt` in 5 bits per weight, without any further training. How much does pruning cost, compared with rounding?",
@@ -460,14 +472,20 @@ few = torch.tensor(letters.encode("".join(plays().train)[:TEXT]))
 pairs = floors(few, held, letters.vocab_size)[
     "pairs of characters"
 ]  # the floor, on the same text
-with show.held_back() as arms_told:
-    print(f"{'trained on':46}{'steps':>6}{'seconds':>9}{'test loss':>11}   minus the first row")
-    for arm, words_ in ABOUT.items():
-        gap = f"{tests[arm][0]:+.3f} ± {tests[arm][1]:.3f}" if arm in tests else ""
-        print(
-            f"{words_:46}{arms[arm]['steps']:>6}{seconds[arm]:>9.1f}{fmean(arms[arm]['test']):>11.3f}   {gap}"
+arms_told = show.table(
+    [
+        (
+            words_,
+            arms[arm]["steps"],
+            f"{seconds[arm]:.1f}",
+            f"{fmean(arms[arm]['test']):.3f}",
+            "{:+.3f} ± {:.3f}".format(*tests[arm]).replace("-", "−") if arm in tests else "",
         )
-    print(f"the teacher: {study['teacher']['test']:.3f}; pairs of letters, counted: {pairs:.3f}")
+        for arm, words_ in ABOUT.items()
+    ],
+    ["trained on", "steps", "seconds", "test loss", "minus the first row"],
+    f"The teacher: {study['teacher']['test']:.3f}; pairs of letters, counted: {pairs:.3f}",
+)
 show.predict(
     f"One student has a teacher and takes {arms['taught']['steps']} steps, one has none and takes {arms['alone, longer']['steps']}, in the same time and on the same {study['characters']['text']:,} characters. Which has the lower loss on a test play?",
     choices=["the one without", "no clear difference over five seeds", "the one with a teacher"],
@@ -497,19 +515,21 @@ show.predict(
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 drafts = study["drafts"]
 plain = drafts["taught"]["plain"]
-print(
-    f"no draft      {plain['calls']:.2f} calls of the teacher and {plain['milliseconds']:.1f} ms per letter"
-)
 way = drafts["taught"]["draft"]  # drafted letters take what the checks leave of the time
 checks = way["calls"] * plain["milliseconds"]
 drafted = way["calls"] * drafts["taught"]["lookahead"] * plain["milliseconds"]
 letter_cost = (way["milliseconds"] - checks) / drafted
 break_even = (1 / way["calls"] - 1) / drafts["taught"]["lookahead"]  # of a call, for one letter
-for arm, of in drafts.items():
-    way = of["draft"]
-    print(
-        f"draft {arm:7} {way['calls']:.2f} calls of the teacher and {way['milliseconds']:.1f} ms per letter; accepted {fmean(arms[arm]['accepted']):.3f}"
-    )
+drafting = {"none": (plain, "")} | {
+    arm: (of["draft"], f"{fmean(arms[arm]['accepted']):.3f}") for arm, of in drafts.items()
+}
+show.table(
+    [
+        (draft, f"{way['calls']:.2f}", f"{way['milliseconds']:.1f}", accepted)
+        for draft, (way, accepted) in drafting.items()
+    ],
+    ["draft", "calls of the teacher per letter", "ms per letter", "accepted"],
+)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # - On the test play the teacher accepts 0.71<!--[[fmean(arms["taught"]["accepted"]):.2f]]--> of the taught student's letters, and 0.68<!--[[fmean(arms["more text"]["accepted"]):.2f]]--> of those of the student with more text, whose loss is about the same. The taught student is ahead in each seed<!--[[? all(a > b for a, b in zip(arms["taught"]["accepted"], arms["more text"]["accepted"], strict=True))]]-->.

@@ -79,12 +79,11 @@ toys = stored("superposition")
 sparsities = toys["sparsities"]
 at = {s: {name: rows[i] for name, rows in toys["rows"].items()} for i, s in enumerate(sparsities)}
 kept_live = int((lengths > 0.5).sum())
-with show.held_back() as directions:
-    print("lengths of the five directions:", " ".join(f"{x:.2f}" for x in lengths.tolist()))
-    print(
-        "dimensions of each:",
-        " ".join(f"{x:.2f}" for x in dimensionality(toy.weight)[0].tolist()),
-    )
+of_each = {"length": lengths, "dimensions": dimensionality(toy.weight)[0]}
+directions = show.table(
+    [(name, *(f"{x:.2f}" for x in values.tolist())) for name, values in of_each.items()],
+    ["direction", *"12345"],
+)
 show.predict(
     "At $S = 0.9$, nine of ten values are 0. How many of the five directions does the toy keep, that is, make longer than 0.5?",
     choices={"2, the most important": 2, "3": 3, "4": 4, "all 5": 5},
@@ -139,13 +138,14 @@ as_it_is, with_sae, with_mean = (
 )
 kept_of_loss = (with_mean - with_sae) / (with_mean - as_it_is)
 left, dead = (fmean(of[key] for of in sae["autoencoders"]) for key in ("unexplained", "dead"))
-with show.held_back() as reconstruction:
-    print(f"variance unexplained {left:.3f}, dead features {dead:.1%}")
-    print(
-        f"loss {as_it_is:.3f} nats; {with_sae:.3f} with the reconstruction, {with_mean:.3f} with the mean"
-    )
-    for name, values in f1.items():
-        print(f"{name:22} F1 {fmean(values):.3f}, {min(values):.3f} to {max(values):.3f}")
+reconstruction = show.table(
+    [
+        (name, f"{fmean(values):.3f} ({min(values):.3f} to {max(values):.3f})")
+        for name, values in f1.items()
+    ],
+    ["", "F1 (lowest to highest)"],
+    f"Variance unexplained {left:.3f}, dead features {dead:.1%}; loss {as_it_is:.3f} nats, {with_sae:.3f} with the reconstruction, {with_mean:.3f} with the mean.",
+)
 read = load("shakespeare").texts("test")[1][3000:15288]  # what the scores are of
 frequency = sparse_labels(read).float().mean(1)
 lead = [
@@ -202,9 +202,10 @@ otherwise = [each for seed in planted["rows"][planted["chosen"]] for each in see
 needed = {n: [each[1] for each in otherwise if each[0] == n] for n in planted["times"]}
 elsewhere = {n: [each[2] for each in otherwise if each[0] == n] for n in planted["times"]}
 of_thirty = len(ranks[30])
-with show.held_back() as asked:
-    for n in planted["times"]:
-        print(f"{n:3} copies: greedy decoding says {said[n]} of {len(ranks[n])} secrets")
+asked = show.table(
+    [(n, f"{said[n]} of {len(ranks[n])}") for n in planted["times"]],
+    ["copies", "secrets that greedy decoding says"],
+)
 show.predict(
     "A secret occurred *thirty* times. We give the model “ROMEO. The secret word is ” and decode greedily. In how many of ten cases does it say the secret?",
     choices={"0": 0, "about 3": 3, "about 7": 7, "10": 10},
@@ -252,16 +253,16 @@ gains = {
 }
 extra = {n: [a - b for a, b in zip(gains[n], gains[0], strict=True)] for n in (1, 10)}
 once, ten_times = (mean_interval(extra[n]) for n in (1, 10))
-with show.held_back() as contaminated:
-    for n, of in gains.items():
-        print(f"planted {n:2} times: loss falls by {fmean(of):.3f} nats per character")
-    for n, of in extra.items():
-        print(f"{n:2} times minus 0 times: {fmean(of):.3f} ± {mean_interval(of)[1]:.3f}")
+more = {n: "{:.3f} ± {:.3f}".format(*mean_interval(of)) for n, of in extra.items()}
+contaminated = show.table(
+    [(n, f"{fmean(of):.3f}".replace("-", "−"), more.get(n, "")) for n, of in gains.items()],
+    ["times planted", "fall of the loss, nats per character", "minus 0 times"],
+)
 show.predict(
     "A test line occurs *once* among 230,000 characters of training. By how many nats per character does its loss fall, compared with lines that do not occur? Before this training the loss is about 1.8.",
     choices={"about 0.02": 0.02, "about 0.1": 0.1, "about 0.5": 0.5},
     answer=once[0],
-    why="One copy of a line lowers its loss little in this training. The printed rows show ten copies as well.",
+    why="One copy of a line lowers its loss little in this training. The table shows ten copies as well.",
     reveals=contaminated,
 )
 
@@ -325,13 +326,25 @@ def difference_of_rho():
 
 apart = sorted(difference_of_rho() for _ in range(1000))
 apart = apart[25], apart[974]
-for name, (value, low, high) in rho.items():
-    print(f"rank correlation with {name:9} {value:.2f} ({low:.2f} to {high:.2f})")
-print(f"their difference, 95 % of 1,000 bootstrap samples: {apart[0]:z.2f} to {apart[1]:z.2f}")
-print(f"of random orders, 95 % have a rank correlation below {jobs['random order']:.2f}")
-print("known words:", ", ".join(f"{word} {x:+.1f}" for word, x in jobs["known"].items()))
-for name, of in defence.items():
-    print(f"in front, {name}: rank correlation {of['rho'][0]:.2f}, mean {of['mean']:+.2f}")
+known = ", ".join(f"{word} {x:+.1f}" for word, x in jobs["known"].items())
+aside = (
+    f"Difference of the first two, 95 % of 1,000 bootstrap samples: {apart[0]:z.2f} to {apart[1]:z.2f}."
+    f" Of random orders, 95 % have a rank correlation below {jobs['random order']:.2f}."
+    f" Known words: {known}."
+)
+show.table(
+    [(name, "{:.2f} ({:.2f} to {:.2f})".format(*of), "") for name, of in rho.items()]
+    + [
+        (
+            f"workers, in front: {name}",
+            f"{of['rho'][0]:.2f}",
+            f"{of['mean']:+.2f}".replace("-", "−"),
+        )
+        for name, of in defence.items()
+    ],
+    ["compared with", "rank correlation", "mean score"],
+    aside.replace("-", "−"),
+)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
@@ -411,14 +424,16 @@ show.predict(
 # Does this mean that the model believes corrections? Two controls drop the word *Correction*: one has the false statement after the page's fact, the other before it. For the first four facts, the false statement is in 3<!--[[sum(arms[last]["taken"][:4])]]--> of 4 replies if it comes last, and in 1<!--[[sum(arms[first]["taken"][:4])]]--> of 4 if it comes first.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-with show.held_back() as all_arms:
-    print("planted: BANANA or the false statement; page: the page's fact without these")
-    print(f"{'':46}{'planted':>8}{'page':>6}")
-    for arm in arms:
-        print(f"{arm:46}{taken[arm]:>8}{right[arm]:>6}")
-    print("McNemar's test on the page's fact, corrected by Holm:")
-    for name, value in p.items():
-        print(f"    {name:26} p = {value:.2g}")
+all_arms = [
+    show.table(
+        [(arm, taken[arm], right[arm]) for arm in arms],
+        ["replies with", "BANANA or the false statement", "the page's fact without these"],
+    ),
+    show.table(
+        [(name, f"{value:.2g}") for name, value in p.items()],
+        ["McNemar's test on the page's fact", "p, corrected by Holm"],
+    ),
+]
 show.predict(
     "Now take all forty facts. How many replies contain the false statement if it comes *first*?",
     choices={"about 35: the first wins": 35, "about 18": 18, "about 5: the last wins": 5},
@@ -455,14 +470,13 @@ declined = {
 known_right = {
     name: fmean(capitals[f"real, {name}"]["right"]) for name in ("asked", "with leave to decline")
 }
-with show.held_back() as capital_replies:
-    for name, share in declined.items():
-        label = name.replace("with leave", "allowed")
-        print(f"{label:28} declines {share:.0%}   e.g. {capitals[name]['shown'][3]}")
-    print(
-        f"right about real ones: {known_right['asked']:.0%}, allowed to decline {known_right['with leave to decline']:.0%}"
-    )
-    print(f"AUC of that probability, real above invented: {lies['auc']:.3f}")
+capital_replies = show.table(
+    [(name, f"{share:.0%}", capitals[name]["shown"][3]) for name, share in declined.items()],
+    ["country", "declines", "for example"],
+    "Right about real ones: "
+    + ", ".join(f"{share:.0%} {name}" for name, share in known_right.items())
+    + f". AUC of that probability, real above invented: {lies['auc']:.3f}.",
+)
 show.predict(
     "We start the reply with “The capital of … is” and look only at the probability of the most probable next token. In what fraction of the pairs of a real and an invented country is it higher for the real one?",
     choices={"about 50 %, chance": 0.5, "about 75 %": 0.75, "above 90 %": 0.95},
