@@ -607,7 +607,7 @@ for feature in here_features:
         shifted = np.roll(here_features[feature], 2000)
         control = np.abs(correlations(here[quantity].numpy(), shifted)).max()
         found[feature, quantity] = unit, float(r[unit]), float(tested), float(control)
-        three = (f"{value:.2f}".replace("-", "−") for value in (r[unit], tested, control))
+        three = (f"{value:.2f}" for value in (r[unit], tested, control))
         told.append((feature, quantity, unit, *three))
 table = show.table(told, ["Feature", "Quantity", "Unit", "Chosen", "Held out", "Shifted"])
 show.predict(
@@ -734,7 +734,7 @@ ablated = {counting: rise, second: by_second, third: by_third}
 told = [(f"unit {unit}", f"{of[0]:+.2f}", f"{of[1]:+.3f}") for unit, of in ablated.items()]
 forms = zip(rises.T, ("{:+.2f}", "{:+.3f}"), strict=True)
 told.append(("20 others", *(show.from_to(of, form) for of, form in forms)))
-told = [[cell.replace("-", "−") for cell in row] for row in told]
+
 show.table(told, ["Without", "Rise in loss at line breaks, nats", "Elsewhere, nats"])
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -825,7 +825,7 @@ choices = {
     "only the LSTM": ["LSTM"],
     "the two with one state, UGRNN and GRU": ["UGRNN", "GRU"],
 }
-told = [(of, f"{mean:+.0f} ± {half:.0f}".replace("-", "−")) for of, (mean, half) in gains.items()]
+told = [(of, f"{mean:+.0f} ± {half:.0f}") for of, (mean, half) in gains.items()]
 differences = show.table(told, ["", "Bias 3 minus bias 0 with the same seeds, points"])
 show.predict(
     "Which cells copy more with a bias of 3 than with a bias of 0?",

@@ -419,7 +419,7 @@ german, sounds = (part["beams"] for part in measured["wide_beams"].values())
 forms = {"log_prob": "{:.3f}", "quality": "{:.2f}", "length": "{:.1%}", "empty": "{:.0%}"}
 show.table(
     [
-        (task, beam, *(form.format(row[of]).replace("-", "−") for of, form in forms.items()))
+        (task, beam, *(form.format(row[of]) for of, form in forms.items()))
         for task, part in measured["wide_beams"].items()
         for beam, row in part["beams"].items()
     ],

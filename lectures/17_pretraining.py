@@ -324,7 +324,7 @@ for name, of in differences.items():
         f"{gap:.1f} ({low:.1f} to {high:.1f})" + ("*" if holds[name, count] < 0.05 else "")
         for count, (gap, low, high) in of.items()
     )
-    lines.append((name, *(cell.replace("-", "−") for cell in cells)))
+    lines.append((name, *cells))
 gaps_told = show.table(
     lines,
     ["First minus second, points (95 % interval)", *labels],

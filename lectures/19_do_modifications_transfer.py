@@ -421,7 +421,7 @@ another = fmean(
 vanilla_loss = columns["final loss, ours"].values[VANILLA]
 risen = {f"earlier table, {name}": rises[task] for task, name in TASKS.items()}
 risen["today"] = another - vanilla_loss
-told = [(name, f"{rise:+.5f}".replace("-", "−")) for name, rise in risen.items()]
+told = [(name, f"{rise:+.5f}") for name, rise in risen.items()]
 source_told = show.table(told, ["Baseline", "Rise of the loss with another text's source"])
 show.predict(
     f"On held-out spans the earlier table's vanilla has a loss of {own_source['spans']:.2f} nats per token. How much does the loss rise when every target gets another text's source?",

@@ -456,7 +456,7 @@ for block, attention in zip(writer.layers, kept_attention, strict=True):
 unmasked = by_mask["SmolLM2", "without its mask"]
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-by_layer = [[f"{x:.1f}".replace("-", "−") for x in by_mask[key][1:11]] for key in sorted(by_mask)]
+by_layer = [[f"{x:.1f}" for x in by_mask[key][1:11]] for key in sorted(by_mask)]
 told = zip_longest(range(1, 11), *by_layer, fillvalue="")
 show.table(told, ["Base-10 logarithm after layer", *map(", ".join, sorted(by_mask))])
 
@@ -737,7 +737,6 @@ short = {
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 told = [(row, f"{of.difference:+.3f} ± {of.half:.3f}") for row, of in late_tests.items()]
-told = [(row, gap.replace("-", "−")) for row, gap in told]
 show.table(told, [f"After {LONG:,} steps, five seeds", "Compared with the plain order, nats"])
 
 # %% [markdown] slideshow={"slide_type": "fragment"}

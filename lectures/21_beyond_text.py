@@ -678,7 +678,7 @@ erased = {"erased": "named symbol erased", "other_erased": "the other erased"}
 for row, by in attends.items():
     told.append((f"{row}: captions right, %", *(f"{share:.0f}" for share in right_of[row])))
     for key, words in erased.items():
-        lost = (f"{nats:z.2f}".replace("-", "−") for nats in by[key])
+        lost = (f"{nats:z.2f}" for nats in by[key])
         told.append((f"{row}: {words}, nats", *lost))
 show.table(told, ["", *(f"Seed {k + 1}" for k in range(len(told[0]) - 1))])
 

@@ -670,7 +670,7 @@ units = show.table(
         (
             f"{int(k):,}",
             told(row["moved"]),
-            f"{min(row['controls']):z.2f} to {max(row['controls']):z.2f}".replace("-", "−"),
+            f"{min(row['controls']):z.2f} to {max(row['controls']):z.2f}",
         )
         for k, row in few.items()
     ],

@@ -479,7 +479,7 @@ arms_told = show.table(
             arms[arm]["steps"],
             f"{seconds[arm]:.1f}",
             f"{fmean(arms[arm]['test']):.3f}",
-            "{:+.3f} ± {:.3f}".format(*tests[arm]).replace("-", "−") if arm in tests else "",
+            "{:+.3f} ± {:.3f}".format(*tests[arm]) if arm in tests else "",
         )
         for arm, words_ in ABOUT.items()
     ],

@@ -255,7 +255,7 @@ extra = {n: [a - b for a, b in zip(gains[n], gains[0], strict=True)] for n in (1
 once, ten_times = (mean_interval(extra[n]) for n in (1, 10))
 more = {n: "{:.3f} ± {:.3f}".format(*mean_interval(of)) for n, of in extra.items()}
 contaminated = show.table(
-    [(n, f"{fmean(of):.3f}".replace("-", "−"), more.get(n, "")) for n, of in gains.items()],
+    [(n, f"{fmean(of):.3f}", more.get(n, "")) for n, of in gains.items()],
     ["times planted", "fall of the loss, nats per character", "minus 0 times"],
 )
 show.predict(
@@ -338,7 +338,7 @@ show.table(
         (
             f"workers, in front: {name}",
             f"{of['rho'][0]:.2f}",
-            f"{of['mean']:+.2f}".replace("-", "−"),
+            f"{of['mean']:+.2f}",
         )
         for name, of in defence.items()
     ],
