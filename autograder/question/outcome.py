@@ -162,11 +162,22 @@ def undisturbed() -> Iterator[None]:
 
 def arrays(value: Any) -> Any:
     """The value with NumPy arrays for tensors, which share their memory."""
+    return with_tensors(value, lambda tensor: tensor.detach().numpy())
+
+
+def with_tensors(value: Any, change: Callable[[Tensor], Any]) -> Any:
+    """The value with every tensor changed, also in lists, tuples and dictionaries."""
     if isinstance(value, Tensor):
-        return value.detach().numpy()
+        return change(value)
     if isinstance(value, (list, tuple)):
-        return type(value)(arrays(item) for item in value)
-    return {key: arrays(item) for key, item in value.items()} if isinstance(value, dict) else value
+        return type(value)(with_tensors(item, change) for item in value)
+    return {key: with_tensors(item, change) for key, item in value.items()} if isinstance(value, dict) else value
+
+
+def tensors_in(value: Any) -> list[Tensor]:
+    found: list[Tensor] = []
+    with_tensors(value, found.append)
+    return found
 
 
 def _copy(value: Any) -> Any:
