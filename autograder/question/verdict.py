@@ -11,6 +11,7 @@ from itertools import chain
 from autograder.question.interview import Answers, Question, answers, fresh_answers, questions, right_answers
 from autograder.question.judges import close, implausible, inputs_unchanged, keeps_inputs, same
 from autograder.question.mistakes import name_mistakes, still_planted
+from autograder.question.outcome import Outcome
 from autograder.question.specification import Case, Exercise, Misconception, Property
 
 MUCH, MANY = 10_000, 20  # numbers in a result that are looked at, besides so many times as many as the right one has
@@ -140,16 +141,13 @@ def _exactly(got: Answers, expected: Answers) -> bool:
 
 def _as_asked(got: Answers, expected: Answers) -> Answers:
     """A list of one number is accepted where a number is asked for."""
-    return tuple(
-        replace(
-            mine,
-            outputs=tuple(
-                output.reshape(()) if output.shape == (1,) and wanted.ndim == 0 else output
-                for output, wanted in zip(mine.outputs, right.outputs, strict=False)  # none, if there is a fault
-            ),
-        )
-        for mine, right in zip(got, expected, strict=True)
-    )
+
+    def fitted(mine: Outcome, right: Outcome) -> Outcome:
+        pairs = zip(mine.outputs, right.outputs, strict=False)  # none, if there is a fault
+        outputs = (one.reshape(()) if one.shape == (1,) and wanted.ndim == 0 else one for one, wanted in pairs)
+        return replace(mine, outputs=tuple(outputs))
+
+    return tuple(map(fitted, got, expected))
 
 
 def expected_answers(exercise: Exercise, asked: Sequence[Question], seed: int | None) -> list[Answers]:

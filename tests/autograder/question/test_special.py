@@ -150,20 +150,6 @@ def test_the_line_in_the_source_notebook_is_the_planted_one(mend):
         wrong_line("ngrams.wrong_line", other, points=1, mistakes="one-off: No.\n- 7 → 8")
 
 
-def test_a_suspected_line_needs_neither_its_number_nor_an_edit(mend):
-    said = """
-unseen-suspected: Line {if total == 0} is right: `total` is
-N_a.
-row-suspected: Line {row = counts} is right.
-"""
-    made = wrong_line("ngrams.wrong_line", mend, points=1, mistakes=said)
-    at = listing_of(mend).number
-    assert [(m.sentence, m.implementation()) for m in made.misconceptions] == [
-        (f"Line {at('if total == 0')} is right: `total` is N_a.", at("if total == 0")),
-        (f"Line {at('row = counts')} is right.", at("row = counts")),
-    ]
-
-
 def test_a_part_of_a_line_in_braces_is_its_number_and_the_first_one_the_answer(mend):
     said = "types-suspected: Line {types =} is right,\nand so is {row.sum()}.\nother: {(total + types)}, too."
     made = wrong_line("ngrams.wrong_line", mend, points=1, mistakes=said)
