@@ -25,18 +25,12 @@ flags = st.sampled_from(["grade", "solution", "locked", "task", "points", "schem
 types = st.sampled_from(["code", "markdown", "raw"])
 at = st.integers(0, 200)
 
-damage = st.one_of(
-    st.tuples(st.just("delete"), at),
-    st.tuples(st.just("copy"), at, at),
-    st.tuples(st.just("move"), at, at),
-    st.tuples(st.just("type"), at, types),
-    st.tuples(st.just("key"), at, keys, junk),
-    st.tuples(st.just("drop"), at, keys),
-    st.tuples(st.just("flag"), at, flags, junk | names),
-    st.tuples(st.just("cell"), at, junk),
-    st.tuples(st.just("text"), at, st.text(max_size=30) | st.just("def attend(): return 1")),
-    st.tuples(st.just("twice")),
-)
+texts = st.text(max_size=30) | st.just("def attend(): return 1")
+DAMAGES = {
+    **{"delete": (at,), "copy": (at, at), "move": (at, at), "type": (at, types), "key": (at, keys, junk), "twice": ()},
+    **{"drop": (at, keys), "flag": (at, flags, junk | names), "cell": (at, junk), "text": (at, texts)},
+}
+damage = st.one_of(st.tuples(st.just(kind), *parts) for kind, parts in DAMAGES.items())
 
 
 def apply(content, one):
