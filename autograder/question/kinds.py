@@ -6,12 +6,12 @@ The cases come from the question's main generator, the one that the most points 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from autograder.question.draw import Draw, Exhausted
-from autograder.question.outcome import tensors_in, with_tensors
 from autograder.question.specification import Both, Case, Cases, Property, parts
 from autograder.question.travel import made_of
 
@@ -58,8 +58,8 @@ class Slices:
 
     def __call__(self, draw: Draw) -> list[Case]:
         first = self.kind(draw)[0]
-        sliced = with_tensors(first.calls, _sliced)
-        if all(tensor.is_contiguous() for tensor in tensors_in(sliced)):
+        sliced = tuple(tuple(map(_sliced, call)) for call in first.calls)
+        if all(t.is_contiguous() for call in sliced for value in call for t in _tensors(value)):
             return []
         return [replace(first, label=SLICES, calls=sliced)]
 
@@ -80,11 +80,23 @@ def with_every_kind(properties: Sequence[Property]) -> tuple[Property, ...]:
     )
 
 
-def _sliced(value: Tensor) -> Tensor:
-    if value.numel() < 2 or not value.is_contiguous():
+def _sliced(value: Any) -> Any:
+    """Of a tuple, such as a cache, the parts stay as they are."""
+    if isinstance(value, list):
+        return [_sliced(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _sliced(item) for key, item in value.items()}
+    if not isinstance(value, Tensor) or value.numel() < 2 or not value.is_contiguous():
         return value
     if value.dtype == torch.uint8:  # the state of a generator, which PyTorch refuses as a slice
         return value
     larger = value.new_zeros(*value.shape[:-1], 2 * value.shape[-1] + 1)
     larger[..., 1::2] = value
     return larger[..., 1::2]
+
+
+def _tensors(value: Any) -> list[Tensor]:
+    value = list(value.values()) if isinstance(value, dict) else value
+    if isinstance(value, list):
+        return [tensor for item in value for tensor in _tensors(item)]
+    return [value] if isinstance(value, Tensor) else []

@@ -227,11 +227,11 @@ class Report:
         return None
 
     def _example_of(self, finding: Finding, case: Case) -> Example:
-        exercise, index = self.verdict.exercise, finding.telling_call
+        exercise, name, index = self.verdict.exercise, finding.about.name, finding.telling_call
         outputs = zip(exercise.returns, finding.got[index].outputs, finding.expected[index].outputs, strict=False)
         wrong = [output for output in outputs if output[0] not in exercise.chosen and not looks_the_same(*output[1:])]
         return Example(
-            title=_place(finding.about.name, case.label),
+            title=name if case.label.casefold() in name.casefold() else f"{name}, {case.label}",
             inputs=list(_named(zip(exercise.arguments, case.calls[index], strict=False))),
             outputs=wrong,
         )
@@ -303,10 +303,6 @@ def _tensors(value: Any) -> int:
 
 def _and(parts: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
-
-
-def _place(name: str, label: str) -> str:
-    return name if label.casefold() in name.casefold() else f"{name}, {label}"
 
 
 def _met_a_closed_name(finding: Finding) -> bool:
