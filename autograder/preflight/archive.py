@@ -180,19 +180,20 @@ def _zip(file: IO[bytes], left: Left) -> Iterator[tuple[str, IO[bytes] | None, s
         raise ValueError("its table of contents is missing or too long")
     with zipfile.ZipFile(file) as opened:
         for info in opened.infolist():
+            kind = (info.external_attr >> 28) & 0xF  # of the Unix mode; 0 where another system wrote it
+            content, why = None, ""
             if info.is_dir():
                 continue
-            kind = (info.external_attr >> 28) & 0xF  # of the Unix mode; 0 where another system wrote it
-            if kind not in (0, 8) or info.flag_bits & 1 or info.compress_type not in (0, 8):
-                why = "it is encrypted" if info.flag_bits & 1 else "it is a link, or packed in an unusual way"
-                yield info.filename, None, why
-                continue
-            try:
-                content = opened.open(info)
-            except Exception as error:
-                yield info.filename, None, f"it is damaged ({shown(error, 60)})"
-                continue
-            yield info.filename, content, ""
+            if info.flag_bits & 1:
+                why = "it is encrypted"
+            elif kind not in (0, 8) or info.compress_type not in (0, 8):
+                why = "it is a link, or packed in an unusual way"
+            else:
+                try:
+                    content = opened.open(info)
+                except Exception as error:
+                    why = f"it is damaged ({shown(error, 60)})"
+            yield info.filename, content, why
 
 
 def _refuse(name: str, why: str, what: str = "refused-member") -> Finding:

@@ -6,6 +6,7 @@ Links, devices and pipes are listed, but not followed or opened.
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -63,7 +64,7 @@ def scan(folder: Path, findings: list[Finding], most: int = MOST_ENTRIES) -> lis
         for inside, place in waiting:
             try:
                 with os.scandir(place) as opened:
-                    entries = sorted(_first(opened, most + 1 - seen), key=lambda entry: entry.name)
+                    entries = sorted(islice(opened, most + 1 - seen), key=lambda entry: entry.name)
             except OSError as error:
                 findings.append(left_behind(inside or folder.name, f"it cannot be opened ({error.strerror})"))
                 continue
@@ -90,10 +91,6 @@ def scan(folder: Path, findings: list[Finding], most: int = MOST_ENTRIES) -> lis
         waiting = below
     findings.extend(left_behind(inside, f"more than {MOST_DEPTH} folders in folders") for inside, _ in waiting)
     return found
-
-
-def _first(entries: "os.ScandirIterator[str]", most: int) -> list["os.DirEntry[str]"]:
-    return [entry for entry, _ in zip(entries, range(max(1, most)), strict=False)]
 
 
 def left_behind(inside: str, why: str, what: str = "extra-file") -> Finding:

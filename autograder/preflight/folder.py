@@ -24,9 +24,8 @@ MOST_FILES, MOST_BYTES, MOST_OF_ALL = 200, 10 * 2**20, 30 * 2**20
 MOST_FINDINGS = 60
 QUIET = {"timestamp.txt", "marked_late.txt", "submission_secret.txt", "feedback.html"}  # left behind without a word
 QUIET |= {".DS_Store", "Thumbs.db", "desktop.ini"}
-MODULES = set(
-    ["nlmcore", "lectures", "autograder", "torch", "numpy", "IPython", "nbgrader", "sitecustomize", "usercustomize"]
-)
+MODULES = {"nlmcore", "lectures", "autograder", "torch", "numpy", "IPython", "nbgrader"}
+MODULES |= {"sitecustomize", "usercustomize"}
 
 
 def prepare(folder: Path, masters: Sequence[Master], scratch: Path | None = None) -> Prepared:
@@ -105,15 +104,16 @@ def _take(files: Sequence[tuple[str, Path]], base: Path, made: Prepared) -> None
         if path.name in QUIET or path.name.startswith("._"):
             continue
         name = path.relative_to(base).as_posix() if path.is_relative_to(base) else inside
-        reason = _unwanted(name, path)
         about = path.stat().st_size
-        if not reason and about > MOST_BYTES:
+        if reason := _unwanted(name, path):
+            pass
+        elif about > MOST_BYTES:
             reason = f"it has more than {MOST_BYTES // 2**20} MB"
-        if not reason and (len(made.files) >= MOST_FILES or size + about > MOST_OF_ALL):
+        elif len(made.files) >= MOST_FILES or size + about > MOST_OF_ALL:
             reason = f"at most {MOST_FILES} files and {MOST_OF_ALL // 2**20} MB are taken"
-        if not reason and name.casefold() in taken:
+        elif name.casefold() in taken:
             reason = "another file has the same name, but for small and capital letters"
-        if not reason and not _opens(path):
+        elif not _opens(path):
             reason = "it cannot be read"
         if reason:
             what = "shadowing-file" if reason.startswith("it would") else "extra-file"
@@ -160,13 +160,8 @@ _HEADS = {"blocked": "NOT GRADABLE", "repaired": "repaired", "note": "note", "ig
 def report(prepared: Prepared) -> str:
     """One line per finding, grouped by kind; "nothing to say" if there is no finding."""
     width = max(map(len, _HEADS.values()))
-    lines = [
-        f"{head:<{width}}  {finding.words}"
-        for kind, head in _HEADS.items()
-        for finding in prepared.findings
-        if finding.kind == kind
-    ]
-    return "\n".join(lines) or "nothing to say"
+    found = sorted(prepared.findings, key=lambda finding: list(_HEADS).index(finding.kind))
+    return "\n".join(f"{_HEADS[each.kind]:<{width}}  {each.words}" for each in found) or "nothing to say"
 
 
 def check_folder(course: Any, assignment: str, students: Sequence[str] | None = None) -> list[tuple[str, Prepared]]:
@@ -175,6 +170,4 @@ def check_folder(course: Any, assignment: str, students: Sequence[str] | None = 
     masters = course.masters(assignment)
     chosen = course.students(assignment) if students is None else students
     with Guard() as guard:
-        return [
-            (student, prepare_guarded(guard, course.submission(student, assignment), masters)) for student in chosen
-        ]
+        return [(each, prepare_guarded(guard, course.submission(each, assignment), masters)) for each in chosen]

@@ -31,11 +31,8 @@ def likeness(notebook: Any, master: Master) -> int:
     named = {name for cell in notebook.cells if (name := grade_id(cell)) is not None}
     ids = {cell.id for cell in notebook.cells}
     names = frozenset[str]().union(*(defined(cell.source) for cell in notebook.cells if cell.cell_type == "code"))
-    found = 0
-    for own in master.cells:
-        asked = master.signature(own) if own.solution else frozenset()
-        found += own.id in named or own.id in ids or bool(asked and asked <= names)
-    return found
+    asked = {own.id: master.signature(own) if own.solution else frozenset() for own in master.cells}
+    return sum(name in named or name in ids or bool(signed and signed <= names) for name, signed in asked.items())
 
 
 def worked_on(notebook: Any, master: Master) -> int:
@@ -101,8 +98,7 @@ def _copies(cells: list[Any], known: Mapping[str, MasterCell]) -> Iterator[Findi
     """
     places: dict[str, list[Any]] = {}
     for cell in cells:
-        name = grade_id(cell)
-        if name is not None:
+        if (name := grade_id(cell)) is not None:
             places.setdefault(name, []).append(cell)
     for name, copies in places.items():
         if len(copies) == 1:
@@ -166,8 +162,7 @@ def find_answers(cells: list[Any], master: Master) -> tuple[dict[str, Any], list
     for own in master.cells:
         if not own.solution or own.type != "code":
             continue
-        cell = named.get(own.id)
-        if cell is not None:
+        if (cell := named.get(own.id)) is not None:
             answers[own.id] = cell
             if says_something(cell, own):
                 continue

@@ -44,10 +44,8 @@ def put_in_order(cells: list[Any], master: Master, answers: Mapping[str, Any]) -
     if told:
         yield Finding("repaired", "moved-cell", f"{listed(told)}: was above the answer, and was moved below it.")
     for name in dict.fromkeys(orphans):
-        words = (
-            f"The answer cell {name!r} was deleted; its test was asked at the end, of whatever the notebook defines."
-        )
-        yield Finding("note", "deleted-answer", words)
+        words = f"The answer cell {name!r} was deleted; its test was asked at the end, of whatever the notebook defines"
+        yield Finding("note", "deleted-answer", f"{words}.")
 
 
 def _put_back(cells: list[Any], master: Master) -> Iterator[str]:

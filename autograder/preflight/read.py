@@ -129,8 +129,7 @@ def _cell(cell: dict[str, Any], number: int) -> dict[str, Any] | None:
             metadata["tags"] = [_clean(tag) for tag in about["tags"] if isinstance(tag, str)]
     name = cell.get("id")
     fits = isinstance(name, str) and re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", name)
-    made = {"id": name if fits else f"cell-{number}", "cell_type": kind, "metadata": metadata}
-    made["source"] = _source(cell)
+    made = {"id": name if fits else f"cell-{number}", "cell_type": kind, "metadata": metadata, "source": _source(cell)}
     if kind == "code":
         made |= {"outputs": [], "execution_count": None}
     elif attached := _attachments(cell.get("attachments")):

@@ -66,8 +66,7 @@ def restore(cells: list[Any], master: Master) -> Iterator[Finding]:
     known = {cell.id: cell for cell in master.cells}
     asked = frozenset[str]().union(*(master.signature(own) for own in master.cells if own.solution))
     for cell in list(cells):
-        name = grade_id(cell)
-        if name is None:
+        if (name := grade_id(cell)) is None:
             continue
         own = known[name]
         yield from _type(cell, own)

@@ -26,7 +26,7 @@ def entries(packages: tuple[str, ...] = PACKAGES) -> tuple[str, ...]:
     found: dict[str, None] = {}
     waiting, known = list(packages), set()
     while waiting:
-        name = _plain(waiting.pop())
+        name = re.sub(r"[-_.]+", "-", waiting.pop()).lower()
         if name in known:
             continue
         known.add(name)
@@ -47,10 +47,6 @@ def _needs(package: importlib.metadata.Distribution) -> Iterator[str]:
     for line in package.requires or ():
         if "extra ==" not in line:
             yield re.split(r"[\s\[<>=!~;(]", line, maxsplit=1)[0]
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 @functools.cache

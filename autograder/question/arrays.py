@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -55,16 +56,15 @@ def grid(
     matrix, differs = torch.atleast_2d(matrix), torch.atleast_2d(differs)
     size = matrix.shape
     shown = (slice(top, top + _LIMIT), slice(left, left + _LIMIT))
-    rows = [[_number(value, fine) for value in row] for row in matrix[shown].tolist()]
-    marked = [[bool(value) for value in row] for row in differs[shown].tolist()]
-    if left:
-        rows, marked = [["…", *row] for row in rows], [[False, *row] for row in marked]
-    if size[1] > left + _LIMIT:
-        rows, marked = [[*row, "…"] for row in rows], [[*row, False] for row in marked]
-    if top:
-        rows, marked = [["…"], *rows], [[False], *marked]
-    if size[0] > top + _LIMIT:
-        rows, marked = [*rows, ["…"]], [*marked, [False]]
+    below, right = size[0] > top + _LIMIT, size[1] > left + _LIMIT
+
+    def framed(rows: list[list[Any]], more: Any) -> list[list[Any]]:
+        """The rows with `more` at every side where something is left out."""
+        rows = [[*[more] * bool(left), *row, *[more] * right] for row in rows]
+        return [*[[more]] * bool(top), *rows, *[[more]] * below]
+
+    rows = framed([[_number(value, fine) for value in row] for row in matrix[shown].tolist()], "…")
+    marked = framed(differs[shown].tolist(), False)
     where = [str(index) for index in leading]
     if top or left:
         where += [f"{s.start}:{min(s.stop, n)}" for s, n in zip(shown, size, strict=True)][2 - axes :]
@@ -153,11 +153,8 @@ def text_of_output(name: str, got: Tensor, expected: Tensor) -> Iterator[str]:
     left = [f"expected {describe(expected)}", *as_text(right)]
     ours = [f"yours    {describe(got)}", *as_text(mine)]
     width = max(map(len, left))
-    height = max(len(left), len(ours))
-    left += [""] * (height - len(left))
-    ours += [""] * (height - len(ours))
     yield f"  {name}{right.title}{'   (* differs)' if any(map(any, mine.marked)) else ''}"
-    yield from (f"      {a:<{width}}   |   {b}".rstrip() for a, b in zip(left, ours, strict=True))
+    yield from (f"      {a:<{width}}   |   {b}".rstrip() for a, b in zip_longest(left, ours, fillvalue=""))
 
 
 def pair(got: Tensor, expected: Tensor) -> tuple[Grid, Grid]:

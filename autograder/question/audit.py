@@ -13,7 +13,7 @@ from typing import Any
 
 from autograder.question.closed import check_closed
 from autograder.question.interview import answers, questions, right_answers
-from autograder.question.mistakes import alike, known_mistakes, name_mistakes
+from autograder.question.mistakes import alike, known_mistakes, name_mistakes, planted_answers
 from autograder.question.outcome import COUNTED
 from autograder.question.public import write
 from autograder.question.questions import check_calls, is_dotted, is_text, stated
@@ -32,14 +32,9 @@ runs the student's code for several seeds, and counting multiplications takes ti
 def exercise_faults(exercise: Exercise) -> list[str]:
     """The reference earns everything and is quick, every misconception fails and is named, no two look the same,
     and closed names exist."""
+    checks = _reference_faults, _misconception_faults, _twins, _planted_faults, _closed_faults
     try:
-        return [
-            *_reference_faults(exercise),
-            *_misconception_faults(exercise),
-            *_twins(exercise),
-            *_planted_faults(exercise),
-            *_closed_faults(exercise),
-        ]
+        return [fault for faults in checks for fault in faults(exercise)]
     except GraderFault as fault:  # the reference itself fails, so there is nothing to compare with
         return [str(fault)]
 
@@ -53,14 +48,12 @@ def travel_faults(exercise: Exercise) -> list[str]:
     return []
 
 
-def _closed_faults(exercise: Exercise) -> list[str]:
-    found = []
+def _closed_faults(exercise: Exercise) -> Iterator[str]:
     for name in exercise.closed:
         try:
             check_closed(name)
         except ValueError as error:
-            found.append(f"{exercise.name}: the {error}")
-    return found
+            yield f"{exercise.name}: the {error}"
 
 
 def verdict_on(exercise: Exercise, function: Any, seed: int | None = None) -> Verdict:
@@ -69,39 +62,32 @@ def verdict_on(exercise: Exercise, function: Any, seed: int | None = None) -> Ve
     return judge(exercise, asked, answers(function, exercise, asked), seed=seed)
 
 
-def _reference_faults(exercise: Exercise) -> list[str]:
-    found = []
+def _reference_faults(exercise: Exercise) -> Iterator[str]:
     right_answers(exercise)  # first, since what is made at the first call should not count as slow
     public = answers(exercise.reference, exercise, questions(exercise))
     for seed in (None, *HIDDEN_SEEDS):
         asked = questions(exercise, seed)
         given = [*public, *answers(exercise.reference, exercise, asked[len(public) :])]
         verdict = judge(exercise, asked, given, seed=seed)
-        found += _slowness(exercise, verdict.together) if seed == HIDDEN_SEEDS[0] else []
+        most = EXPERIMENT if "conclusion" in exercise.chosen or exercise.returns[-1] == COUNTED else SECONDS
+        if seed == HIDDEN_SEEDS[0] and verdict.together >= most:
+            yield (
+                f"{exercise.name}: the reference takes {verdict.together:.1f} s for the questions, and should take less"
+                f" than {most:g}: a class waits for it once per student. Smaller or fewer cases will do"
+            )
         failed = {f.about.name: f.complaint for f in verdict.findings if not f.holds}
         for question, row in zip(asked, given, strict=True):  # a verdict asks no judge about exact answers
             complaint = question.about.judge(question.case, row, row)
             if complaint and seed is None:  # of a rare fresh input, a law may say nothing
                 failed.setdefault(question.about.name, complaint)
-        found += [f"{exercise.name}: the reference fails “{n}” with seed {seed}: {why}" for n, why in failed.items()]
+        for name, why in failed.items():
+            yield f"{exercise.name}: the reference fails “{name}” with seed {seed}: {why}"
     for row in right_answers(exercise):
         if any(o.is_floating_point() and o.isnan().any() for outcome in row for o in outcome.outputs):
-            found.append(f"{exercise.name}: the reference gives NaN, which is never right")
-    return found
+            yield f"{exercise.name}: the reference gives NaN, which is never right"
 
 
-def _slowness(exercise: Exercise, took: float) -> list[str]:
-    most = EXPERIMENT if "conclusion" in exercise.chosen or exercise.returns[-1] == COUNTED else SECONDS
-    if took < most:
-        return []
-    return [
-        f"{exercise.name}: the reference takes {took:.1f} s for the questions, and should take less than {most:g}:"
-        " a class waits for it once per student. Smaller or fewer cases will do"
-    ]
-
-
-def _misconception_faults(exercise: Exercise) -> list[str]:
-    found = []
+def _misconception_faults(exercise: Exercise) -> Iterator[str]:
     ways = groupby(known_mistakes(exercise), lambda known: known.misconception)
     for mistake, known_ways in ways:
         for number, known in enumerate(known_ways):
@@ -109,30 +95,30 @@ def _misconception_faults(exercise: Exercise) -> list[str]:
             what = f"{exercise.name}: the misconception {mistake.id!r}{f' (way {number + 1})' if number else ''}"
             names = {m.id for m in verdict.misconceptions}
             if number == 0 and RIGHT.search(mistake.sentence) and verdict.points < 0.5:
-                found.append(f"{what} earns nothing, while its message calls something right: {mistake.sentence}")
+                yield f"{what} earns nothing, while its message calls something right: {mistake.sentence}"
             if verdict.passed:
-                found.append(f"{what} passes the visible check")
+                yield f"{what} passes the visible check"
             elif not names & {mistake.id, *mistake.looks_like}:
-                found.append(f"{what} is called {', '.join(names) or 'nothing'}")
+                yield f"{what} is called {', '.join(names) or 'nothing'}"
             for finding in verdict.findings:
                 named = None if finding.misconception is None else finding.misconception.id
                 alone = number == 0 and named not in (mistake.id, *mistake.looks_like)
                 if not finding.holds and (named is None or alone):
-                    found.append(f"{what} fails “{finding.about.name}” and is called {named or 'nothing'} there")
-    return found
+                    yield f"{what} fails “{finding.about.name}” and is called {named or 'nothing'} there"
 
 
-def _planted_faults(exercise: Exercise) -> list[str]:
+def _planted_faults(exercise: Exercise) -> Iterator[str]:
     """What students get to mend is worth nothing as it is, and no message names its mistake."""
     if exercise.planted is None:
-        return []
-    verdict = verdict_on(exercise, exercise.planted)
-    held = [f"{exercise.name}: the planted bug passes “{f.about.name}”" for f in verdict.findings if f.holds]
-    asked = questions(exercise)
-    given = answers(exercise.planted, exercise, asked)
+        return
+    asked, given = questions(exercise), planted_answers(exercise)
+    verdict = judge(exercise, asked, given)
+    for finding in verdict.findings:
+        if finding.holds:
+            yield f"{exercise.name}: the planted bug passes “{finding.about.name}”"
     named = name_mistakes(exercise, [finding.about for finding in verdict.findings], asked, given)
-    ids = {mistake.id for mistake in named.values()}
-    return [*held, *(f"{exercise.name}: the misconception {id_!r} gives away the planted bug" for id_ in sorted(ids))]
+    for id_ in sorted({mistake.id for mistake in named.values()}):
+        yield f"{exercise.name}: the misconception {id_!r} gives away the planted bug"
 
 
 def _twins(exercise: Exercise) -> list[str]:

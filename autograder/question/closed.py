@@ -23,13 +23,8 @@ import types
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-LIBRARIES = frozenset(
-    {
-        *("autograd", "jax", "tensorflow"),
-        *("gensim", "nltk", "sacrebleu", "scipy", "sentencepiece", "sklearn", "statsmodels", "tiktoken", "tokenizers"),
-        "transformers",
-    }
-)
+LIBRARIES = frozenset(("autograd", "jax", "tensorflow", "gensim", "nltk", "sacrebleu", "scipy", "sentencepiece"))
+LIBRARIES |= {"sklearn", "statsmodels", "tiktoken", "tokenizers", "transformers"}
 """Packages that answer questions but are not in every environment; a question may close them anyway."""
 _PYTORCH_NEEDS = ("torch", "numpy", "sympy", "mpmath")
 """These cannot be absent where PyTorch is."""

@@ -62,41 +62,41 @@ Row = Callable[[tuple[str, ...]], Property]
 """A property that still needs the names of the results."""
 
 
+Which = tuple[int, ...] | None
+"""The numbers of the results that a property names; None if it names none, which means all."""
+
+
+def row_of(
+    name: str, points: float, cases: Cases, results: Sequence[str], judge: Callable[[tuple[str, ...], Which], Judge]
+) -> Row:
+    """A property that a judge of (the names of all results, the numbers of the named ones) decides; a mistake is
+    recognised by the named results."""
+
+    def row(names: tuple[str, ...]) -> Property:
+        which = tuple(names.index(result) for result in results) or None
+        return Property(name=name, points=points, cases=cases, judge=judge(names, which), outputs=which)
+
+    return row
+
+
 def shapes(points: float, cases: Cases = MAIN, name: str = "the shapes are right", boolean: bool = False) -> Row:
-    return lambda names: Property(name=name, points=points, cases=cases, judge=same_shapes(names, boolean))
+    return row_of(name, points, cases, (), lambda names, which: same_shapes(names, boolean))
 
 
 def judged(name: str, points: float, cases: Cases, judge: Judge, *results: str) -> Row:
     """A property that a judge decides; a mistake is recognised by the named results (all results if none is named)."""
-
-    def row(names: tuple[str, ...]) -> Property:
-        outputs = tuple(names.index(result) for result in results) or None
-        return Property(name=name, points=points, cases=cases, judge=judge, outputs=outputs)
-
-    return row
+    return row_of(name, points, cases, results, lambda names, which: judge)
 
 
 def values(name: str, points: float, *about: Cases | str, tolerance: float = TOLERANCE) -> Row:
     """The named results are the reference's (all results if none is named), in the cases that stand before them."""
-    cases, results = _apart(about)
-
-    def row(names: tuple[str, ...]) -> Property:
-        which = tuple(names.index(result) for result in results) or None
-        return judged(name, points, cases, same_values(names, which, tolerance), *results)(names)
-
-    return row
+    return row_of(name, points, *_apart(about), lambda names, which: same_values(names, which, tolerance))
 
 
 def any_order(name: str, points: float, *about: Cases | str) -> Row:
     """The named results contain the reference's numbers (all results if none is named), wherever they stand: who sorts
     them differently keeps these points."""
-    cases, results = _apart(about)
-
-    def row(names: tuple[str, ...]) -> Property:
-        which = tuple(names.index(result) for result in results) or None
-        return judged(name, points, cases, in_any_order(names, which), *results)(names)
-
-    return row
+    return row_of(name, points, *_apart(about), in_any_order)
 
 
 def _apart(about: Sequence[Cases | str]) -> tuple[Cases, list[str]]:
@@ -109,12 +109,11 @@ def _apart(about: Sequence[Cases | str]) -> tuple[Cases, list[str]]:
 
 def inputs_too(row: Row) -> Row:
     """The same, and the caller's tensors and lists are unchanged; the name should say both."""
+    return lambda names: _kept(row(names))
 
-    def kept(names: tuple[str, ...]) -> Property:
-        prop = row(names)
-        return replace(prop, judge=and_inputs_unchanged(prop.judge))
 
-    return kept
+def _kept(prop: Property) -> Property:
+    return replace(prop, judge=and_inputs_unchanged(prop.judge))
 
 
 def frugal(name: str, points: float, cases: Cases, *results: str) -> Row:
@@ -123,8 +122,7 @@ def frugal(name: str, points: float, cases: Cases, *results: str) -> Row:
 
     def row(names: tuple[str, ...]) -> Property:
         which = tuple(index for index, result in enumerate(names) if result in (results or names))
-        judge = at_most(names, which, 2.0)
-        return Property(name=name, points=points, cases=cases, judge=judge, outputs=(*which, len(names)))
+        return replace(judged(name, points, cases, at_most(names, which, 2.0))(names), outputs=(*which, len(names)))
 
     return row
 
@@ -227,7 +225,7 @@ def _inputs_kept(properties: Sequence[Property]) -> tuple[Property, ...]:
         if points >= KEPT:
             break
         points += prop.points
-        kept[number] = replace(prop, judge=and_inputs_unchanged(prop.judge))
+        kept[number] = _kept(prop)
     return tuple(kept)
 
 
@@ -255,13 +253,11 @@ EDIT = re.compile(r"[-*^+]( |$)|or$|after: |looks like: ")
 
 
 def _misconceptions(text: str, master: Master, name: str) -> Iterator[Misconception]:
-    function = name.rpartition(".")[2]
     blocks = [_block(block, name) for block in _apart_by_edits(text)]
     lines_of = {id_: lines for id_, _, lines in blocks}
     for id_, said, lines in blocks:
         try:
-            looks_like, ways = _ways(lines, lines_of)
-            first, *also = (master.make(function, edited(master.solution(function), way)) for way in ways)
+            looks_like, (first, *also) = _made(lines, lines_of, master, name)
         except (EditError, SyntaxError, RecursionError) as error:
             raise EditError(f"{name}, mistake {id_!r}: {error}") from None
         yield Misconception(id=id_, sentence=said, implementation=first, also=tuple(also), looks_like=looks_like)
@@ -270,12 +266,20 @@ def _misconceptions(text: str, master: Master, name: str) -> Iterator[Misconcept
 def _planted(text: str, master: Master, name: str) -> Callable[..., Any] | None:
     if not text:
         return None
-    function = name.rpartition(".")[2]
     try:
-        _, (way,) = _ways(text.strip("\n").split("\n"), {})
-        return master.make(function, edited(master.solution(function), way))
-    except (EditError, SyntaxError, ValueError) as error:
+        _, (planted,) = _made(text.strip("\n").split("\n"), {}, master, name)
+    except (SyntaxError, ValueError) as error:
         raise EditError(f"{name}, planted: {error}") from None
+    return planted
+
+
+def _made(
+    lines: Sequence[str], lines_of: Mapping[str, Sequence[str]], master: Master, name: str
+) -> tuple[tuple[str, ...], list[Callable[..., Any]]]:
+    """(ids of mistakes that look the same, the function that each way of making the edits gives)."""
+    function = name.rpartition(".")[2]
+    looks_like, ways = _ways(lines, lines_of)
+    return looks_like, [master.make(function, edited(master.solution(function), way)) for way in ways]
 
 
 def _apart_by_edits(text: str) -> list[str]:

@@ -66,7 +66,8 @@ def course_faults(name: str, cells: Sequence[Any], exercises: Mapping[str, Exerc
     words = _prose(cells)
     rows = ROW.findall(words)
     minutes, core = sum(int(row[1]) for row in rows), sum(int(row[1]) for row in rows if row[-1] == "core")
-    if unsaid := re.findall(r"\[\[(\S+), \d+ minutes(?!.*, (?:core|more)\]\])", _text(root, name)):
+    text = (root / SOURCE / name / f"{name}.py").read_text(encoding="utf-8")
+    if unsaid := re.findall(r"\[\[(\S+), \d+ minutes(?!.*, (?:core|more)\]\])", text):
         yield f"the headings of {', '.join(unsaid)} should say core or more"
     low, high = MINUTES
     if not low <= minutes <= high:
@@ -90,10 +91,6 @@ def course_faults(name: str, cells: Sequence[Any], exercises: Mapping[str, Exerc
     line = rf"^\| `{name}` \| .* \| {planned(minutes, core)} \|$"
     if not re.search(line, (root / INDEX).read_text(encoding="utf-8"), re.MULTILINE):
         yield f"{INDEX} should have a row | `{name}` | lecture | content | {planned(minutes, core)} |"
-
-
-def _text(root: Path, name: str) -> str:
-    return (root / SOURCE / name / f"{name}.py").read_text(encoding="utf-8")
 
 
 def _prose(cells: Sequence[Any]) -> str:

@@ -126,19 +126,6 @@ def answers(function: Callable[..., Any], exercise: Exercise, asked: Sequence[Qu
     return heard_answers(function, exercise, asked, closed=())[0]
 
 
-def _timed(
-    function: Callable[..., Any],
-    exercise: Exercise,
-    case: Case,
-    given: Sequence[Any],
-    watch: Watcher,
-) -> Outcome:
-    watch(case, given)
-    began = time.process_time()
-    outcome = call(function, given, exercise.arguments, exercise.returns, exercise.numpy)
-    return replace(outcome, seconds=time.process_time() - began)
-
-
 def heard_answers(
     function: Callable[..., Any],
     exercise: Exercise,
@@ -153,15 +140,20 @@ def heard_answers(
                 f"{exercise.name}: this copy of the course has the public examples only; hidden ones are the grader's"
             )
         return list(function.given), ()
+
+    def outcome(case: Case, given: Sequence[Any]) -> Outcome:
+        watch(case, given)
+        began = time.process_time()
+        found = call(asking, given, exercise.arguments, exercise.returns, exercise.numpy)
+        return replace(found, seconds=time.process_time() - began)
+
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
         used: list[str] = []
         with undisturbed():
             asking = _alone(function) if exercise.numpy else _without(function, closed, used)
-            found = [
-                tuple(_timed(asking, exercise, case, given, watch) for given in case.calls) for case in cases_of(asked)
-            ]
+            found = [tuple(outcome(case, given) for given in case.calls) for case in cases_of(asked)]
         return spread(asked, found), tuple(name for name in closed if name in used)
     finally:
         torch.set_num_threads(threads)
@@ -175,12 +167,11 @@ def _alone(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _without(function: Callable[..., Any], closed: Sequence[str], used: list[str]) -> Callable[..., Any]:
-    def within(name: str, modules: Sequence[str]) -> bool:
-        return any(f"{name}.".startswith(f"{module}.") for module in modules)
+    def home(name: str) -> str | None:
+        return next((module for module in closed if f"{name}.".startswith(f"{module}.")), None)
 
     def refuse(name: str) -> NoReturn:
-        found = next(module for module in closed if within(name, (module,)))
-        used.append(found)
+        used.append(found := str(home(name)))
         raise refusal(found)
 
-    return without(function, lambda name: within(name, closed), refuse) if closed else function
+    return without(function, lambda name: home(name) is not None, refuse) if closed else function

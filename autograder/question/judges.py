@@ -7,7 +7,7 @@ forgot a factor elsewhere still earns the points for a mask that masks.
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import torch
 from torch import Tensor
@@ -17,8 +17,8 @@ from autograder.question.specification import Case, Judge
 from autograder.question.travel import made_of, travels
 
 TOLERANCE = 1e-4
-PARTS = {"same_shapes", "right_where_known", "uniform_where_known"}
-INPUTS = {"inputs_unchanged", "and_inputs_unchanged"}
+PARTS = frozenset({"same_shapes", "right_where_known", "uniform_where_known"})
+INPUTS = frozenset({"inputs_unchanged", "and_inputs_unchanged"})
 BEYOND = 1e6
 """How many times larger than the largest right value a result may be."""
 
@@ -42,25 +42,31 @@ def implausible(
 ) -> str | None:
     """A check of the results before a judge sees them: those with the indices `which` (all by default) are finite, and
     not absurdly large. Infinity and 1e30 obey many laws. A judge of shapes, or of one part, makes its own checks."""
-    if _looks_itself(judge):
+    if _is_made_of(judge, PARTS):
         return None
-    for mine, right in zip(got, expected, strict=True):
-        for index in range(len(names)) if which is None else which:
-            if same(mine.outputs[index], right.outputs[index]):
-                continue
-            wanted, largest = _largest(right.outputs[index]), _largest(mine.outputs[index])
-            if not math.isfinite(wanted):
-                continue
-            if not math.isfinite(largest):
-                return f"there is {'NaN' if math.isnan(largest) else 'infinity'} in {names[index]}"
-            if largest > BEYOND * max(1.0, wanted):
-                return f"the values of {names[index]} are far too large"
+    for name, output, right in _results(got, expected, names, which):
+        if same(output, right) or not math.isfinite(wanted := _largest(right)):
+            continue
+        largest = _largest(output)
+        if not math.isfinite(largest):
+            return f"there is {'NaN' if math.isnan(largest) else 'infinity'} in {name}"
+        if largest > BEYOND * max(1.0, wanted):
+            return f"the values of {name} are far too large"
     return None
 
 
+def _results(
+    got: Outcomes, expected: Outcomes, names: Sequence[str], which: Sequence[int] | None
+) -> Iterator[tuple[str, Tensor, Tensor]]:
+    """(name, the student's, the reference's) of the results with the indices `which`, all by default, of every call."""
+    for mine, right in zip(got, expected, strict=True):
+        for index in range(len(names)) if which is None else which:
+            yield names[index], mine.outputs[index], right.outputs[index]
+
+
 @functools.cache
-def _looks_itself(judge: Judge) -> bool:
-    return bool(PARTS & set(made_of(judge)))
+def _is_made_of(judge: Judge, parts: frozenset[str]) -> bool:
+    return bool(parts & set(made_of(judge)))
 
 
 def _largest(tensor: Tensor) -> float:
@@ -78,7 +84,8 @@ def same_shapes(
             if output.shape != wanted.shape:
                 return f"the shape of {name} is not the expected one"
             if boolean and output.dtype != torch.bool:
-                return f"{name} should be boolean (torch.bool), but its dtype is {_dtype(output)}"
+                dtype = str(output.dtype).removeprefix("torch.")
+                return f"{name} should be boolean (torch.bool), but its dtype is {dtype}"
     return None
 
 
@@ -92,13 +99,11 @@ def same_values(
     tolerance: float = TOLERANCE,
 ) -> str | None:
     """The outputs with the indices `which` (all by default) equal the reference's."""
-    for mine, right in zip(got, expected, strict=True):
-        for index in range(len(names)) if which is None else which:
-            output, wanted = mine.outputs[index], right.outputs[index]
-            if output.shape != wanted.shape:
-                return f"the shape of {names[index]} is not the expected one"
-            if not close(output, wanted, tolerance):
-                return f"the values of {names[index]} are not the expected ones"
+    for name, output, wanted in _results(got, expected, names, which):
+        if output.shape != wanted.shape:
+            return f"the shape of {name} is not the expected one"
+        if not close(output, wanted, tolerance):
+            return f"the values of {name} are not the expected ones"
     return None
 
 
@@ -123,18 +128,16 @@ def in_any_order(
     case: Case, got: Outcomes, expected: Outcomes, names: Sequence[str], which: Sequence[int] | None = None
 ) -> str | None:
     """Each of the lists with the indices `which` (all by default) contains the reference's numbers, in any order."""
-    for mine, right in zip(got, expected, strict=True):
-        for index in range(len(names)) if which is None else which:
-            output, wanted = (outcome.outputs[index].double().reshape(-1) for outcome in (mine, right))
-            if not close(output.sort().values, wanted.sort().values):
-                return f"{names[index]} does not contain the expected numbers, in whatever order"
+    for name, *both in _results(got, expected, names, which):
+        output, wanted = (each.double().reshape(-1).sort().values for each in both)
+        if not close(output, wanted):
+            return f"{name} does not contain the expected numbers, in whatever order"
     return None
 
 
-@functools.cache
 def keeps_inputs(judge: Judge) -> bool:
     """Whether a judge asks for unchanged inputs."""
-    return bool(INPUTS & set(made_of(judge)))
+    return _is_made_of(judge, INPUTS)
 
 
 def inputs_unchanged(case: Case, got: Outcomes, expected: Outcomes) -> str | None:
@@ -156,7 +159,3 @@ def law(case: Case, got: Outcomes, expected: Outcomes, *rules: Callable[[Case, O
             if output.shape != wanted.shape:
                 return "the shape of a result is not the expected one"
     return next((complaint for rule in rules if (complaint := rule(case, got)) is not None), None)
-
-
-def _dtype(tensor: Tensor) -> str:
-    return str(tensor.dtype).removeprefix("torch.")

@@ -70,20 +70,18 @@ def with_every_kind(properties: Sequence[Property]) -> tuple[Property, ...]:
     comparing = [prop for prop in properties if set(filter(None, made_of(prop.judge))) <= _COMPARING]
     if not comparing:
         return tuple(properties)
-    worth = {
-        kind: sum(p.points for p in comparing if kind in parts(p.cases)) for p in comparing for kind in parts(p.cases)
-    }
-    main = max(worth, key=lambda kind: worth[kind])
-
-    def further(prop: Property) -> Property:
-        if not any(prop is one for one in comparing) or main not in parts(prop.cases):
-            return prop
-        return replace(prop, cases=Both((*parts(prop.cases), Equal(main), Slices(main))))
-
-    return tuple(map(further, properties))
+    kinds = (kind for prop in comparing for kind in parts(prop.cases))
+    main = max(kinds, key=lambda kind: sum(prop.points for prop in comparing if kind in parts(prop.cases)))
+    return tuple(
+        replace(prop, cases=Both((*parts(prop.cases), Equal(main), Slices(main))))
+        if main in parts(prop.cases) and any(prop is one for one in comparing)
+        else prop
+        for prop in properties
+    )
 
 
 def _sliced(value: Any) -> Any:
+    """Of a tuple, such as a cache, the parts stay as they are."""
     if isinstance(value, list):
         return [_sliced(item) for item in value]
     if isinstance(value, dict):

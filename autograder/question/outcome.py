@@ -10,11 +10,12 @@ import copy
 import linecache
 import math
 import sys
+import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
-from types import TracebackType
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -162,11 +163,22 @@ def undisturbed() -> Iterator[None]:
 
 def arrays(value: Any) -> Any:
     """The value with NumPy arrays for tensors, which share their memory."""
+    return with_tensors(value, lambda tensor: tensor.detach().numpy())
+
+
+def with_tensors(value: Any, change: Callable[[Tensor], Any]) -> Any:
+    """The value with every tensor changed, also in lists, tuples and dictionaries."""
     if isinstance(value, Tensor):
-        return value.detach().numpy()
+        return change(value)
     if isinstance(value, (list, tuple)):
-        return type(value)(arrays(item) for item in value)
-    return {key: arrays(item) for key, item in value.items()} if isinstance(value, dict) else value
+        return type(value)(with_tensors(item, change) for item in value)
+    return {key: with_tensors(item, change) for key, item in value.items()} if isinstance(value, dict) else value
+
+
+def tensors_in(value: Any) -> list[Tensor]:
+    found: list[Tensor] = []
+    with_tensors(value, found.append)
+    return found
 
 
 def _copy(value: Any) -> Any:
@@ -297,12 +309,11 @@ def _plain(value: Any) -> Any:
 
 def _fault(error: BaseException) -> Fault:
     """The student's own exception, with the last line of theirs that it passed through."""
-    last, function, below = _last(error), "", False
-    if last is not None:
-        code = last.tb_frame.f_code
-        function = code.co_name
-        starts = next(number for *_, number in code.co_lines() if number is not None)
-        below = any(number is not None and starts < number < last.tb_lineno for *_, number in code.co_lines())
+    function, below = "", False
+    for frame, line in _last(error):
+        function = frame.f_code.co_name
+        numbers = [number for *_, number in frame.f_code.co_lines() if number is not None]
+        below = any(numbers[0] < number < line for number in numbers)
     message = ""
     with contextlib.suppress(Exception):  # whatever the error's own code does
         message = str(error).strip().split("\n")[0]  # PyTorch's long messages say in the first line what matters
@@ -312,21 +323,16 @@ def _fault(error: BaseException) -> Fault:
 
 def students_line(error: BaseException) -> str:
     """The last line of the student's own code that an exception passed through; "" if there is none."""
-    last = _last(error)
-    if last is None:
-        return ""
-    frame = last.tb_frame
-    source = linecache.getline(frame.f_code.co_filename, last.tb_lineno, frame.f_globals).strip()
-    return f"line {last.tb_lineno} of your cell: {source}" if source else f"line {last.tb_lineno} of your cell"
+    for frame, line in _last(error):
+        source = linecache.getline(frame.f_code.co_filename, line, frame.f_globals).strip()
+        return f"line {line} of your cell: {source}" if source else f"line {line} of your cell"
+    return ""
 
 
-def _last(error: BaseException) -> TracebackType | None:
-    trace, last = error.__traceback__, None
-    while trace is not None:
-        if _is_students(trace.tb_frame.f_code.co_filename):
-            last = trace
-        trace = trace.tb_next
-    return last
+def _last(error: BaseException) -> list[tuple[FrameType, int]]:
+    """The last frame of the student's own code that an exception passed through, with its line; or nothing."""
+    steps = traceback.walk_tb(error.__traceback__)
+    return [(frame, line) for frame, line in steps if _is_students(frame.f_code.co_filename)][-1:]
 
 
 _OURS = __file__.removesuffix("outcome.py")

@@ -212,15 +212,13 @@ def opened(notebook: Any) -> Any:
         elif heading := OPENS.search(cell.source):
             words, number, title, what = heading.groups()
             if given := WRITTEN.fullmatch(what):
-                written = float(given[2])
-                minutes, total = minutes + int(given[1]), total + written
-                kind = given[3] or "core"
-                of_core += int(given[1]) * (kind == "core")
+                took, worth, kind = given[1], given[2], given[3] or "core"
+                written = float(worth)
+                minutes, total = minutes + int(took), total + written
+                of_core += int(took) * (kind == "core")
                 mark_cell(cell, "written_question", locked=True)
-                rows.append(
-                    f"| {number} | {title[0].lower()}{title[1:]} | {given[1]} | {given[2]} | written · {kind} |"
-                )
-                said = f"{given[1]} minutes · {given[2]} points · written, marked by hand · {kind}"
+                rows.append(f"| {number} | {title[0].lower()}{title[1:]} | {took} | {worth} | written · {kind} |")
+                said = f"{took} minutes · {worth} points · written, marked by hand · {kind}"
             else:
                 exercise = here = find(_name(what))
                 asked[exercise.function] = exercise

@@ -73,21 +73,18 @@ class Example:
         return {"title": self.title, "inputs": inputs, "outputs": outputs}
 
 
+@dataclass(eq=False, repr=False)
 class Report:
     """The report of a check. Jupyter shows it as HTML, everything else as text."""
 
-    def __init__(
-        self,
-        verdict: Verdict,
-        smallest: Finding | None = None,
-        remarks: Sequence[str] = (),
-        hints: Sequence[str] = (),
-    ) -> None:
-        self.verdict = verdict
-        self.hints = hints  # the last ones, for whoever has tried
-        self.remarks = remarks  # sentences on the answer's text, which costs nothing
-        self.smallest = smallest  # the failing case to show, where it was looked for
-        self.hidden = verdict.seed is not None
+    verdict: Verdict
+    smallest: Finding | None = None  # the failing case to show, where it was looked for
+    remarks: Sequence[str] = ()  # sentences on the answer's text, which costs nothing
+    hints: Sequence[str] = ()  # the last ones, for whoever has tried
+
+    @property
+    def hidden(self) -> bool:
+        return self.verdict.seed is not None
 
     def __str__(self) -> str:
         return "\n".join(self._text())
@@ -199,8 +196,6 @@ class Report:
             words = str(finding.complaint)
         elif self.hidden:
             words = _without_input(fault)
-        elif fault.kind == "wrong return":
-            words = fault.words
         elif fault.kind == "NotImplementedError":
             words = f"{fault.function or 'something that it calls'} is not written yet"
         elif fault.kind in ("TookTooLong", "Stopped") or not fault.words.startswith(fault.kind):
@@ -208,12 +203,10 @@ class Report:
         elif fault.kind == "ClosedName":
             words = fault.words.removeprefix("ClosedName: ")
         else:
-            words = f"your code raised {fault.words}"
-            if fault.line:
-                words = f"{words} ({fault.line})."
             assert finding.case is not None
             inputs = inputs_in_words(self.verdict.exercise, finding.case.calls[number])
-            words = f"{words.rstrip('.')}. {inputs}"
+            where = f" ({fault.line})" if fault.line else ""
+            words = f"{f'your code raised {fault.words}{where}'.rstrip('.')}. {inputs}"
         words = words[0].upper() + words[1:]
         return words if words.endswith((".", "?", "!")) else f"{words}."
 
@@ -234,11 +227,11 @@ class Report:
         return None
 
     def _example_of(self, finding: Finding, case: Case) -> Example:
-        exercise, index = self.verdict.exercise, finding.telling_call
+        exercise, name, index = self.verdict.exercise, finding.about.name, finding.telling_call
         outputs = zip(exercise.returns, finding.got[index].outputs, finding.expected[index].outputs, strict=False)
         wrong = [output for output in outputs if output[0] not in exercise.chosen and not looks_the_same(*output[1:])]
         return Example(
-            title=_place(finding.about.name, case.label),
+            title=name if case.label.casefold() in name.casefold() else f"{name}, {case.label}",
             inputs=list(_named(zip(exercise.arguments, case.calls[index], strict=False))),
             outputs=wrong,
         )
@@ -312,10 +305,6 @@ def _and(parts: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
 
 
-def _place(name: str, label: str) -> str:
-    return name if label.casefold() in name.casefold() else f"{name}, {label}"
-
-
 def _met_a_closed_name(finding: Finding) -> bool:
     return any(outcome.fault is not None and outcome.fault.kind == "ClosedName" for outcome in finding.got)
 
@@ -323,16 +312,16 @@ def _met_a_closed_name(finding: Finding) -> bool:
 def _without_input(fault: Fault) -> str:
     """What went wrong on a hidden input. The student chooses an exception's message and the names of its class and of
     functions and types, so all of them can reveal the input; the names of Python's own exceptions cannot."""
-    if fault.kind == "wrong return":
-        return "your function did not return the kind of value that was asked for"
-    if fault.kind == "NotImplementedError":
-        return "something that it calls is not written yet"
-    if fault.kind == "TookTooLong":
-        return TOO_LONG
-    if fault.kind == "Stopped":  # by the box
-        return "your code was stopped before it answered"
     known = isinstance(getattr(builtins, fault.kind, None), type)
-    return f"your code raised {fault.kind if known else 'an exception of its own'}"
+    return _WITHOUT_INPUT.get(fault.kind, f"your code raised {fault.kind if known else 'an exception of its own'}")
+
+
+_WITHOUT_INPUT = {
+    "wrong return": "your function did not return the kind of value that was asked for",
+    "NotImplementedError": "something that it calls is not written yet",
+    "TookTooLong": TOO_LONG,
+    "Stopped": "your code was stopped before it answered",  # by the box
+}
 
 
 def _some(where: Sequence[str]) -> str:

@@ -24,6 +24,7 @@ from typing import Any, NoReturn
 from torch import Tensor
 
 from autograder.question.draw import Draw
+from autograder.question.outcome import tensors_in, with_tensors
 from autograder.question.specification import Both, Case, Cases, case
 
 Inputs = Callable[..., Case | tuple[Any, ...]]
@@ -88,8 +89,12 @@ class Sized:
     rows: tuple[At, ...]
 
     def __call__(self, draw: Draw) -> list[Case]:
-        made = [(row.double, self._case(draw, row)) for row in self.rows]
-        return [_doubled(one) if double else one for double, one in made if not double or _is_float(one.calls)]
+        found = []
+        for row in self.rows:
+            made = self._case(draw, row)
+            if not row.double or any(tensor.is_floating_point() for tensor in tensors_in(made.calls)):
+                found.append(_doubled(made) if row.double else made)
+        return found
 
     def _case(self, draw: Draw, row: At) -> Case:
         inputs = row.inputs or self.inputs
@@ -138,22 +143,7 @@ def usual(inputs: Inputs, odd: Sequence[At]) -> Cases:
 
 
 def _doubled(found: Case) -> Case:
-    calls = tuple(tuple(map(_double, call)) for call in found.calls)
-    return replace(found, calls=calls, known=tuple(map(_double, found.known)))
-
-
-def _double(value: Any) -> Any:
-    if isinstance(value, (list, tuple)):
-        return type(value)(map(_double, value))
-    if isinstance(value, dict):
-        return {key: _double(item) for key, item in value.items()}
-    return value.double() if isinstance(value, Tensor) and value.is_floating_point() else value
-
-
-def _is_float(value: Any) -> bool:
-    """Whether it contains floating-point numbers."""
-    if isinstance(value, dict):
-        return _is_float(list(value.values()))
-    if isinstance(value, (list, tuple)):
-        return any(map(_is_float, value))
-    return isinstance(value, Tensor) and value.is_floating_point()
+    calls, known = with_tensors(
+        (found.calls, found.known), lambda one: one.double() if one.is_floating_point() else one
+    )
+    return replace(found, calls=calls, known=known)

@@ -4,23 +4,17 @@ They are drawn by the question's own generators, because what is cut out of an i
 not allow. Students get them as data, with the right answers.
 """
 
+import contextlib
 import functools
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 from torch import Tensor
 
 from autograder.question.draw import Draw
-from autograder.question.interview import (
-    Question,
-    Recording,
-    Watcher,
-    answers,
-    heard_answers,
-    questions,
-    unwatched,
-)
+from autograder.question.interview import Question, Recording, Watcher, answers, heard_answers, questions, unwatched
 from autograder.question.specification import Case, Exercise, Small, parts
 from autograder.question.verdict import Finding, Verdict, can_be_shown, findings
 
@@ -45,17 +39,11 @@ def _drawn(exercise: Exercise) -> tuple[tuple[Small, ...], ...]:
     for prop in exercise.properties:
         least = {q.case.label: size(q.case) for q in public if q.about is prop}
         cases: list[Case] = []
-        for largest in SIZES:
-            for number in range(ROUNDS):
-                for kind in parts(prop.cases):
-                    draw = Draw(f"{exercise.name} {prop.name} smaller {number}", largest, PATIENCE)
-                    try:
-                        cases += kind(draw)
-                    except Exception:  # a generator that needs more room
-                        continue
-        cases.sort(key=size)
+        for largest, number, kind in product(SIZES, range(ROUNDS), parts(prop.cases)):
+            with contextlib.suppress(Exception):  # a generator that needs more room
+                cases += kind(Draw(f"{exercise.name} {prop.name} smaller {number}", largest, PATIENCE))
         kept: list[Case] = []
-        for case in cases:
+        for case in sorted(cases, key=size):
             of_its_kind = sum(other.label == case.label for other in kept)
             if of_its_kind < KEPT and size(case) < least.get(case.label, 0):
                 kept.append(case)
@@ -78,23 +66,17 @@ def smallest(
         return None
     first = next((f for f in failed if _has_values(f)), failed[0])
     number = next(i for i, prop in enumerate(exercise.properties) if prop is first.about)
-    started = time.monotonic()
-    for question, right in _from_the_smallest(exercise, number, first):
-        if time.monotonic() - started > SECONDS:
+    assert first.case is not None
+    limit, started = size(first.case), time.monotonic()
+    for case, right in smaller(exercise)[number]:
+        if size(case) >= limit or time.monotonic() - started > SECONDS:
             break
+        question = Question(first.about, case)
         given, _ = heard_answers(function, exercise, [question], exercise.closed, watch)
         (found,) = (f for f in findings(exercise, [question], given, [right]) if f.about is first.about)
         if not found.holds and (_has_values(found) or not _has_values(first)):
             return found
     return first
-
-
-def _from_the_smallest(exercise: Exercise, number: int, first: Finding) -> Iterator[tuple[Question, Any]]:
-    """The cases of a property that are smaller than that of a finding."""
-    assert first.case is not None
-    for case, right in smaller(exercise)[number]:
-        if size(case) < size(first.case):
-            yield Question(first.about, case), right
 
 
 def _has_values(finding: Finding) -> bool:
@@ -109,6 +91,5 @@ def size(case: Case) -> int:
 def _size(value: Any) -> int:
     if isinstance(value, Tensor):
         return value.numel()
-    if isinstance(value, dict):
-        return 1 + sum(map(_size, value.values()))
+    value = list(value.values()) if isinstance(value, dict) else value
     return 1 + sum(map(_size, value)) if isinstance(value, (list, tuple)) else 1

@@ -31,15 +31,16 @@ seeds.
 import re
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import torch
 
-from autograder.question.declare import TOLERANCE, Row, judged, question, solution_of, values
+from autograder.question.declare import TOLERANCE, Row, judged, question, row_of, solution_of, values
 from autograder.question.draw import Draw
 from autograder.question.laws.experiments import chooses, is_supported, right_columns, signs_of
 from autograder.question.listing import Listing, listing_of
-from autograder.question.specification import Both, Case, Cases, Exercise, case
+from autograder.question.specification import Both, Case, Cases, Exercise, Judge, Property, case
 
 POINTS = 4
 """Of a formula's points, how many a round has."""
@@ -127,25 +128,23 @@ def _suspicions(mistakes: str, listing: Listing) -> str:
 def columns(name: str, points: float, cases: Cases, result: str, *which: int) -> Row:
     """Some columns of an experiment's table, from 0, are the reference's: partial credit where they need different
     code."""
-    return lambda names: judged(name, points, cases, right_columns(result, names.index(result), list(which)), result)(
-        names
-    )
+    right = partial(right_columns, result)
+    return row_of(name, points, cases, [result], lambda names, _: right(names.index(result), list(which)))
 
 
 def predicted(points: float, cases: Cases, options: int) -> Row:
     """There is a prediction, one of the options 1, 2, …; whether it comes true does not matter."""
     name = "prediction"
-    return lambda names: judged("a prediction", points, cases, chooses(name, names.index(name), options), name)(names)
+    return row_of("a prediction", points, cases, [name], lambda names, _: chooses(name, names.index(name), options))
 
 
 def own_signs(what: str, points: float, cases: Cases, table: str, against: float | str, within: float = 0.05) -> Row:
     """The result `signs` holds the signs of differences in the student's own table (`signs_of` says which)."""
 
-    def row(names: tuple[str, ...]) -> Any:
-        judge = signs_of([names.index(table), names.index("signs")], against, within)
-        return judged(f"the signs of your own {what}", points, cases, judge, "signs")(names)
+    def judge(names: tuple[str, ...], which: object) -> Judge:
+        return signs_of([names.index(table), names.index("signs")], against, within)
 
-    return row
+    return row_of(f"the signs of your own {what}", points, cases, ["signs"], judge)
 
 
 Claim = Sequence[Any]
@@ -159,7 +158,7 @@ def concluded(points: float, cases: Cases, *claims: Claim, within: float = 0.05)
     `within`, for fresh seeds as well: a table learned by heart supports nothing. Where seeds differ by less than that,
     give less."""
 
-    def row(names: tuple[str, ...]) -> Any:
+    def row(names: tuple[str, ...]) -> Property:
         name = "conclusion"
         judge = is_supported(name, names.index(name), 1, within, [list(claim) for claim in claims])
         both = names[1], name  # a conclusion is mistaken only for the numbers from which it was drawn
@@ -203,7 +202,7 @@ def experiment(
     `concluded`.
     """
     both = Both((page, fresh))
-    every = both if more is None else Both((page, fresh, more))
+    every = Both((page, fresh, more)) if more else both
     made = re.search(r"prediction = \d+", solution_of(name))
     if made and "not-predicted: " not in mistakes:
         mistakes += NOT_PREDICTED.format(len(claims), made[0])

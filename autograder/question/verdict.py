@@ -6,10 +6,12 @@ function itself.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from autograder.question.interview import Answers, Question, answers, fresh_answers, questions, right_answers
 from autograder.question.judges import close, implausible, inputs_unchanged, keeps_inputs, same
 from autograder.question.mistakes import name_mistakes, still_planted
+from autograder.question.outcome import Outcome
 from autograder.question.specification import Case, Exercise, Misconception, Property
 
 MUCH, MANY = 10_000, 20  # numbers in a result that are looked at, besides so many times as many as the right one has
@@ -93,11 +95,15 @@ def judge(
         fault = next((o.fault for o in outcomes if o.fault is not None), None)
         if fault is not None:
             raise GraderFault(f"{exercise.name}: the reference fails on {question.case.label!r}: {fault.words}")
-    found = findings(exercise, asked, given, right)
     unwritten = all(o.fault is not None and o.fault.kind == "NotImplementedError" for row in given for o in row)
     unwritten = unwritten or still_planted(exercise, given)
     seconds = [outcome.seconds for row in {id(row): row for row in given}.values() for outcome in row]
-    verdict = Verdict(
+    found = findings(exercise, asked, given, right)
+    if not unwritten:  # of what failed in a public case, the mistake that explains it
+        failed = [f.about for f in found if not f.holds and not f.fresh]
+        names = name_mistakes(exercise, failed, asked, given) if failed else {}
+        found = [replace(f, misconception=names.get(f.about.name)) for f in found]
+    return Verdict(
         exercise=exercise,
         findings=tuple(found),
         unwritten=unwritten,
@@ -106,7 +112,6 @@ def judge(
         longest=max(seconds, default=0.0),
         together=sum(seconds),
     )
-    return verdict if unwritten or verdict.passed else _with_names(verdict, asked, given)
 
 
 def findings(
@@ -119,18 +124,7 @@ def findings(
         for number, (question, got, expected) in enumerate(zip(asked, given, right, strict=True))
         if not _exactly(got, expected)
     ]
-    found = [_finding(prop, [r for r in rows if r[0].about is prop], exercise.returns) for prop in exercise.properties]
-    return [_kept_everywhere(finding, rows) if keeps_inputs(finding.about.judge) else finding for finding in found]
-
-
-def _kept_everywhere(finding: Finding, rows: Sequence[tuple[Question, Answers, Answers, bool]]) -> Finding:
-    """A property that asks for unchanged inputs asks it in the cases of all properties."""
-    if not finding.holds:
-        return finding
-    for question, got, expected, fresh in rows:
-        if complaint := inputs_unchanged(question.case, got, expected):
-            return replace(finding, complaint=complaint, case=question.case, got=got, expected=expected, fresh=fresh)
-    return finding
+    return [_finding(prop, rows, exercise.returns) for prop in exercise.properties]
 
 
 def _exactly(got: Answers, expected: Answers) -> bool:
@@ -147,16 +141,13 @@ def _exactly(got: Answers, expected: Answers) -> bool:
 
 def _as_asked(got: Answers, expected: Answers) -> Answers:
     """A list of one number is accepted where a number is asked for."""
-    return tuple(
-        replace(
-            mine,
-            outputs=tuple(
-                output.reshape(()) if output.shape == (1,) and wanted.ndim == 0 else output
-                for output, wanted in zip(mine.outputs, right.outputs, strict=False)  # none, if there is a fault
-            ),
-        )
-        for mine, right in zip(got, expected, strict=True)
-    )
+
+    def fitted(mine: Outcome, right: Outcome) -> Outcome:
+        pairs = zip(mine.outputs, right.outputs, strict=False)  # none, if there is a fault
+        outputs = (one.reshape(()) if one.shape == (1,) and wanted.ndim == 0 else one for one, wanted in pairs)
+        return replace(mine, outputs=tuple(outputs))
+
+    return tuple(map(fitted, got, expected))
 
 
 def expected_answers(exercise: Exercise, asked: Sequence[Question], seed: int | None) -> list[Answers]:
@@ -168,26 +159,29 @@ def expected_answers(exercise: Exercise, asked: Sequence[Question], seed: int | 
 
 
 def _finding(prop: Property, rows: Sequence[tuple[Question, Answers, Answers, bool]], names: Sequence[str]) -> Finding:
-    """The first of the rows in which the property does not hold; the last part of a row says whether it is a fresh
-    one. `names`: those of the results."""
-    for question, got, expected, fresh in rows:
-        fault = next((outcome.fault for outcome in got if outcome.fault is not None), None)
-        if fault is not None:
-            complaint: str | None = fault.words
-        else:
-            try:
-                complaint = _far_too_long(got, expected, names) or implausible(
-                    prop.judge, got, expected, names, prop.outputs
-                )
-                if complaint is None:
-                    complaint = prop.judge(question.case, got, expected)
-                    if complaint and fresh and prop.judge(question.case, expected, expected):
-                        continue  # a rare input, of which the law says nothing: the right answer breaks it too
-            except Exception as error:
-                raise GraderFault(f"judging {prop.name!r} on {question.case.label!r} failed: {error!r}") from error
+    """The first of the property's rows in which it does not hold, or, if it asks for unchanged inputs, of all rows; the
+    last part of a row says whether it is a fresh one. `names`: those of the results."""
+    complaints = ((row, _complaint(prop, row, names)) for row in rows if row[0].about is prop)
+    changed = ((row, inputs_unchanged(row[0].case, *row[1:3])) for row in rows if keeps_inputs(prop.judge))
+    for (question, got, expected, fresh), complaint in chain(complaints, changed):
         if complaint is not None:
             return Finding(about=prop, complaint=complaint, case=question.case, got=got, expected=expected, fresh=fresh)
     return Finding(about=prop)
+
+
+def _complaint(prop: Property, row: tuple[Question, Answers, Answers, bool], names: Sequence[str]) -> str | None:
+    question, got, expected, fresh = row
+    if (fault := next((outcome.fault for outcome in got if outcome.fault is not None), None)) is not None:
+        return fault.words
+    try:
+        said = _far_too_long(got, expected, names) or implausible(prop.judge, got, expected, names, prop.outputs)
+        if said is None:
+            said = prop.judge(question.case, got, expected)
+            if said and fresh and prop.judge(question.case, expected, expected):
+                return None  # a rare input, of which the law says nothing: the right answer breaks it too
+        return said
+    except Exception as error:
+        raise GraderFault(f"judging {prop.name!r} on {question.case.label!r} failed: {error!r}") from error
 
 
 def _far_too_long(got: Answers, expected: Answers, names: Sequence[str]) -> str | None:
@@ -198,11 +192,3 @@ def _far_too_long(got: Answers, expected: Answers, names: Sequence[str]) -> str 
             if output.numel() > MUCH + MANY * wanted.numel():
                 return f"{name} holds far more numbers than were asked for"
     return None
-
-
-def _with_names(verdict: Verdict, asked: Sequence[Question], given: Sequence[Answers]) -> Verdict:
-    """Every property that failed in a public case, with the misconception that explains it, if there is one."""
-    failed = [f.about for f in verdict.findings if not f.holds and not f.fresh]
-    names = name_mistakes(verdict.exercise, failed, asked, given)
-    named = [replace(f, misconception=names.get(f.about.name)) for f in verdict.findings]
-    return replace(verdict, findings=tuple(named))

@@ -103,12 +103,13 @@ def output_follows_over_heads(case: Case, got: Outcomes) -> str | None:
 def boolean_mask(case: Case, got: Outcomes, expected: Outcomes) -> str | None:
     """A judge: a boolean mask of the reference's shape that allows something and forbids something, and does not
     alternate: every row allows one stretch of keys, or forbids one."""
-    complaint: str | None = same_shapes(("mask",), boolean=True)(case, got, expected)
-    if complaint is None and any(len(outcome.outputs[0].unique()) == 1 for outcome in got):
-        complaint = "the mask is the same for every query and key"
-    if complaint is None and any(o.outputs[0].int().diff(dim=-1).abs().sum(-1).max() > 2 for o in got):
-        complaint = "the mask allows a key here and there, not one stretch of keys"
-    return complaint
+    if (complaint := same_shapes(("mask",), boolean=True)(case, got, expected)) is not None:
+        return complaint
+    if any(len(outcome.outputs[0].unique()) == 1 for outcome in got):
+        return "the mask is the same for every query and key"
+    if any(o.outputs[0].int().diff(dim=-1).abs().sum(-1).max() > 2 for o in got):
+        return "the mask allows a key here and there, not one stretch of keys"
+    return None
 
 
 def last_row_is_known(case: Case, got: Outcomes) -> str | None:

@@ -4,7 +4,6 @@ A table is judged in parts: if you forget `<bos>`, you keep the points for the w
 """
 
 import torch
-from torch import Tensor
 
 from autograder.question.judges import Outcomes, close
 from autograder.question.specification import Case
@@ -41,7 +40,8 @@ def uniform_where_known(case: Case, got: Outcomes, expected: Outcomes, name: str
 def shares_out_what_discounting_frees(case: Case, got: Outcomes) -> str | None:
     """probabilities[a, w] = known[0][a, w] + known[1][a] continuation[w], with the returned continuation."""
     continuation, table = got[0].outputs[0].double(), got[0].outputs[1].double()
-    if _even(continuation) and continuation.numel() > 1:
+    even = bool((continuation - continuation.mean()).abs().max() < 1e-3)
+    if even and continuation.numel() > 1:
         return "the continuation is the same for every word"
     wanted = case.known[0].double() + case.known[1].double()[:, None] * continuation
     return None if close(table, wanted) else "the probabilities do not follow from your own continuation"
@@ -59,7 +59,3 @@ def exponential_of_the_mean(case: Case, got: Outcomes) -> str | None:
     return (
         None if any(close(perplexity, w) for w in wanted) else "the perplexity does not follow from your own log loss"
     )
-
-
-def _even(numbers: Tensor) -> bool:
-    return bool((numbers - numbers.mean()).abs().max() < 1e-3)

@@ -18,12 +18,10 @@ def master(own_template) -> Master:
         from nbgrader.api import Gradebook
         from nbgrader.coursedir import CourseDirectory
 
-        source = in_source(CourseDirectory(root=str(own_template), **FOLDERS), "attention", "attention")
+        folders = {"source_directory": "solutions", "release_directory": "exercises"}
+        source = in_source(CourseDirectory(root=str(own_template), **folders), "attention", "attention")
         with Gradebook(f"sqlite:///{own_template / 'gradebook.db'}") as gradebook:
             return from_gradebook(gradebook, "attention", "attention", source)
-
-
-FOLDERS = {"source_directory": "solutions", "release_directory": "exercises"}
 
 
 @pytest.fixture(scope="session")

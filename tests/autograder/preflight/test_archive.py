@@ -80,22 +80,13 @@ def special(name, kind, link=""):
     return info
 
 
-@pytest.mark.parametrize(
-    "member",
-    [
-        special("link", tarfile.SYMTYPE, "/etc/passwd"),
-        special("link", tarfile.SYMTYPE, "attention.ipynb"),
-        special("link", tarfile.LNKTYPE, "/etc/passwd"),
-        special("pipe", tarfile.FIFOTYPE),
-        special("device", tarfile.CHRTYPE),
-        special("device", tarfile.BLKTYPE),
-    ],
-    ids=lambda member: f"{member.name} {member.type!r} {member.linkname}",
-)
-def test_links_and_devices_in_a_tar_are_refused(tmp_path, target, member):
-    found = unpack(make_tar(tmp_path / "a.tgz", [(member, b"")]), target)
+def test_links_and_devices_in_a_tar_are_refused(tmp_path, target):
+    links = [(tarfile.SYMTYPE, "/etc/passwd"), (tarfile.SYMTYPE, "attention.ipynb"), (tarfile.LNKTYPE, "/etc/passwd")]
+    kinds = [*links, *((kind, "") for kind in (tarfile.FIFOTYPE, tarfile.CHRTYPE, tarfile.BLKTYPE))]
+    members = [(special(f"{number}", *kind), b"") for number, kind in enumerate(kinds)]
+    found = unpack(make_tar(tmp_path / "a.tgz", members), target)
     assert written(target) == good()
-    assert [finding.what for finding in found] == ["refused-member"]
+    assert [finding.what for finding in found] == ["refused-member"] * len(kinds)
 
 
 def test_a_file_through_a_link_of_the_same_archive_does_not_leave(tmp_path, target):
@@ -123,8 +114,7 @@ def test_an_encrypted_member_is_said(tmp_path, target):
     content = bytearray(path.read_bytes())
     content[content.index(b"PK\1\2") + 8] |= 1
     path.write_bytes(content)
-    found = unpack(path, target)
-    assert "encrypted" in found[0].words
+    assert "encrypted" in unpack(path, target)[0].words
     assert written(target) == good()
 
 
@@ -167,27 +157,26 @@ def test_too_many_bytes(tmp_path, target, make, bytes_):
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("make", [make_zip, make_tar])
 def test_too_many_files(tmp_path, target, make):
-    found = unpack(make(tmp_path / "a", [(f"{number}", b"1") for number in range(50)]), target)
+    assert len(unpack(make(tmp_path / "a", [(f"{number}", b"1") for number in range(50)]), target)) == 1
     assert len(written(target)) == 5
-    assert len(found) == 1
 
 
 @pytest.mark.parametrize("make", [make_zip, make_tar])
 def test_several_archives_share_one_limit(tmp_path, target, make):
     """Each alone keeps it; what was written and thrown away is spent, so nothing is unpacked over and over again."""
-    left = archive.Left(archive.Most(files=5, bytes=250_000, read=400_000))
-    for number in range(6):
-        inside = target / str(number)
-        inside.mkdir()
-        unpack(make(tmp_path / f"{number}", [("zeros", b"\0" * 100_000)]), inside, left=left)
+
+    def six(name, members, left):
+        (target / name).mkdir()
+        for number in range(6):
+            inside = target / name / str(number)
+            inside.mkdir()
+            unpack(make(tmp_path / f"{name} {number}", members), inside, left=left)
+
+    six("large", [("zeros", b"\0" * 100_000)], archive.Left(archive.Most(files=5, bytes=250_000, read=400_000)))
     assert 200_000 < size(target.parent) <= 250_000
     assert len(written(target)) <= 5
-    many = archive.Left(archive.Most(files=5))
-    for number in range(6, 12):
-        inside = target / str(number)
-        inside.mkdir()
-        unpack(make(tmp_path / f"{number}", []), inside, left=many)
-    assert sum(name.startswith(("target/6", "target/7", "target/8", "target/9")) for name in written(target)) == 5
+    six("many", [], archive.Left(archive.Most(files=5)))
+    assert sum(name.startswith("target/many") for name in written(target)) == 5
 
 
 @pytest.mark.usefixtures("small")

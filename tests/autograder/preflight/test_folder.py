@@ -1,7 +1,6 @@
 """A student's folder with whatever may lie in it: nothing followed, nothing run, nobody stopped."""
 
 import gc
-import json
 import os
 import shutil
 import tempfile
@@ -28,9 +27,17 @@ def folder(tmp_path):
     return made
 
 
+@pytest.fixture
+def submission(folder, solved):
+    """The folder with the notebook in it."""
+    write(solved, folder / "attention.ipynb")
+    return folder
+
+
 def write(notebook, path: Path) -> Path:
+    """The notebook, or "1"."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(nbformat.writes(notebook), encoding="utf-8")
+    path.write_text(nbformat.writes(notebook) if notebook else "1", encoding="utf-8")
     return path
 
 
@@ -42,61 +49,48 @@ def answer_of(prepared) -> str:
     return next(c.source for c in prepared.notebooks["attention"].cells if "def attend(" in c.source)
 
 
-def test_a_plain_submission_has_nothing_to_say(folder, solved, master):
-    write(solved, folder / "attention.ipynb")
-    (folder / "timestamp.txt").write_text("2025-11-21 12:00:00 UTC")
-    (folder / ".DS_Store").write_bytes(b"\0")
-    (folder / ".ipynb_checkpoints").mkdir()
-    write(solved, folder / ".ipynb_checkpoints/attention-checkpoint.ipynb")
-    (folder / "data").mkdir()
-    (folder / "data/points.csv").write_text("1,2")
-    made = prepare(folder, [master])
-    assert made.findings == []
-    assert report(made) == "nothing to say"
-    assert list(made.notebooks) == ["attention"]
-    assert made.files == {"data/points.csv": folder / "data/points.csv"}
-
-
-def test_an_export_in_the_notebooks_place_is_said(folder, master):
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "attention.html").write_text("<html>")
-    (found,) = (one for one in prepare(folder, [master]).findings if one.kind == "blocked")
-    assert found.words.endswith("attention.html is an export of a notebook: hand in the notebook itself.")
-
-
 # --- which file is the notebook -----------------------------------------------------------------------------
 
 
+N = "attention.ipynb"
+RENAMED = (
+    *("attention (1).ipynb", "attention-final.ipynb", "Attention.ipynb", "ATTENTION.IPYNB", "attention.ipynb.txt"),
+    *("attention.ipynb.json", "Ünïcode – 注意.ipynb", "two\nlines\x1b[31m.ipynb", "a'b\"c;$(touch x).ipynb"),
+    "homework/deep/final attention.ipynb",
+)
+SHADOWING = (
+    *("torch.py", "nlmcore/__init__.py", "nlmcore/attention.csv", "autograder/check.py", "sitecustomize.py"),
+    *("usercustomize.py", "random.py", "math.so", "numpy.cpython-311-x86_64-linux-gnu.so"),
+)
+EXTRA = (
+    *("helpers.py", "x.pth", ".ipython/profile_default/startup/00.py", ".config.json", "report.pdf", "work.rar"),
+    *("line\nbreak.csv", "bell\x07.txt", "\udcff.csv"),
+)
+CHECKPOINT = ".ipynb_checkpoints/attention-checkpoint.ipynb"
+
+
 @pytest.mark.parametrize(
-    "name",
+    ("names", "said", "data"),
     [
-        "attention (1).ipynb",
-        "attention-final.ipynb",
-        "Attention.ipynb",
-        "ATTENTION.IPYNB",
-        "attention.ipynb.txt",
-        "attention.ipynb.json",
-        "Ünïcode – 注意.ipynb",
-        "two\nlines\x1b[31m.ipynb",
-        "a'b\"c;$(touch x).ipynb",
-        "homework/deep/final attention.ipynb",
+        ([N, "timestamp.txt", ".DS_Store", CHECKPOINT, "data/points.csv"], [], ["data/points.csv"]),
+        (["handed in/attention.ipynb", "handed in/points.csv", "other.csv"], [], ["other.csv", "points.csv"]),
+        ([N, "a.csv", "A.csv"], ["extra-file"], ["A.csv"]),
+        *(([N, name], [], [name]) for name in ("Points.CSV", "random/notes.txt")),
+        *(([name], ["renamed"], []) for name in RENAMED),  # known by its cells
+        *(([N, name], ["shadowing-file"], []) for name in SHADOWING),
+        *(([N, name], ["extra-file"], []) for name in EXTRA),
     ],
 )
-def test_a_renamed_notebook_is_known_by_its_cells(folder, solved, master, name):
-    write(solved, folder / name)
+def test_the_notebook_is_found_and_data_files_are_taken(folder, solved, master, names, said, data):
+    for name in names:
+        write(solved if ".ipynb" in name.lower() else None, folder / name)
     made = prepare(folder, [master])
-    assert kinds(made.findings) == ["renamed"]
-    assert made.notebooks["attention"].cells
+    assert kinds(made.findings) == said
+    assert (report(made) == "nothing to say") is (said == [])
     assert words(made).isprintable()
-
-
-def test_in_a_subfolder_its_data_lie_beside_it(folder, solved, master):
-    write(solved, folder / "handed in/attention.ipynb")
-    (folder / "handed in/points.csv").write_text("1")
-    (folder / "other.csv").write_text("2")
-    made = prepare(folder, [master])
-    assert made.findings == []
-    assert sorted(made.files) == ["other.csv", "points.csv"]
+    assert made.notebooks["attention"].cells
+    assert list(made.notebooks) == ["attention"]
+    assert sorted(made.files) == data
 
 
 def test_an_untouched_notebook_of_the_right_name_does_not_count_against_the_answers(folder, released, solved, master):
@@ -140,11 +134,7 @@ def test_a_broken_notebook_does_not_hide_a_whole_one(folder, solved, master):
         ("final.ipynb", '{"cells": [', "unreadable"),
         ("attention.ipynb", '{"nbformat": 4, "cells": []}', "foreign-notebook"),
         ("other.ipynb", '{"nbformat": 4, "cells": []}', "missing"),
-        (
-            "attention.ipynb",
-            json.dumps({"nbformat": 4, "cells": [{"cell_type": "code", "source": "1"}]}),
-            "foreign-notebook",
-        ),
+        ("attention.ipynb", '{"nbformat": 4, "cells": [{"cell_type": "code", "source": "1"}]}', "foreign-notebook"),
     ],
 )
 def test_what_cannot_be_graded_is_blocked_and_not_zero(folder, master, name, content, what):
@@ -157,7 +147,7 @@ def test_what_cannot_be_graded_is_blocked_and_not_zero(folder, master, name, con
     assert report(made).startswith("NOT GRADABLE")
 
 
-@pytest.mark.parametrize("name", ["ngrams.ipynb", "work.rar", "work.zip"])
+@pytest.mark.parametrize("name", ["ngrams.ipynb", "work.rar", "work.zip", "attention.html"])
 def test_what_was_handed_in_instead_is_named(folder, master, name):
     content = '{"nbformat": 4, "cells": []}' if name.endswith(".ipynb") else "Rar!"
     (folder / name).write_text(content)
@@ -197,51 +187,6 @@ def test_names_of_notebooks(name, may):
 
 
 # --- what else lies there -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("name", "what"),
-    [
-        ("torch.py", "shadowing-file"),
-        ("nlmcore/__init__.py", "shadowing-file"),
-        ("nlmcore/attention.csv", "shadowing-file"),
-        ("autograder/check.py", "shadowing-file"),
-        ("sitecustomize.py", "shadowing-file"),
-        ("usercustomize.py", "shadowing-file"),
-        ("random.py", "shadowing-file"),
-        ("math.so", "shadowing-file"),
-        ("numpy.cpython-311-x86_64-linux-gnu.so", "shadowing-file"),
-        ("helpers.py", "extra-file"),
-        ("x.pth", "extra-file"),
-        (".ipython/profile_default/startup/00.py", "extra-file"),
-        (".config.json", "extra-file"),
-        ("report.pdf", "extra-file"),
-        ("work.rar", "extra-file"),
-        ("line\nbreak.csv", "extra-file"),
-        ("bell\x07.txt", "extra-file"),
-        ("\udcff.csv", "extra-file"),
-        ("Points.CSV", None),
-        ("random/notes.txt", None),
-    ],
-)
-def test_files_that_are_left_behind(folder, solved, master, name, what):
-    write(solved, folder / "attention.ipynb")
-    (folder / name).parent.mkdir(parents=True, exist_ok=True)
-    (folder / name).write_bytes(b"1")
-    made = prepare(folder, [master])
-    assert kinds(made.findings) == ([what] if what else [])
-    assert list(made.files) == ([] if what else [name])
-    assert words(made).isprintable()
-    assert list(made.notebooks) == ["attention"]
-
-
-def test_names_that_differ_in_capitals_only(folder, solved, master):
-    write(solved, folder / "attention.ipynb")
-    (folder / "a.csv").write_text("1")
-    (folder / "A.csv").write_text("2")
-    made = prepare(folder, [master])
-    assert list(made.files) == ["A.csv"]
-    assert kinds(made.findings) == ["extra-file"]
 
 
 def test_links_pipes_and_devices_are_not_followed(folder, solved, master, tmp_path):
@@ -284,28 +229,26 @@ def test_a_folder_that_is_a_link_is_not_followed(solved, master, tmp_path, level
     assert made.notebooks == {}
 
 
-def test_too_much_is_left_behind_and_the_findings_stay_few(folder, solved, master):
-    write(solved, folder / "attention.ipynb")
+def test_too_much_is_left_behind_and_the_findings_stay_few(submission, master):
     for number in range(300):
-        (folder / f"{number}.csv").write_text("1")
-        (folder / f"{number}.exe").write_text("1")
-    with open(folder / "0.csv", "wb") as file:
+        (submission / f"{number}.csv").write_text("1")
+        (submission / f"{number}.exe").write_text("1")
+    with open(submission / "0.csv", "wb") as file:
         file.truncate(11 * 2**20)
-    made = prepare(folder, [master])
+    made = prepare(submission, [master])
     assert len(made.files) == 200
     assert len(made.findings) == MOST_FINDINGS + 1
     assert list(made.notebooks) == ["attention"]
 
 
-def test_folders_in_folders_without_end(folder, solved, master):
-    write(solved, folder / "attention.ipynb")
-    place = folder
+def test_folders_in_folders_without_end(submission, master):
+    place = submission
     for _ in range(MOST_DEPTH + 5):
         place = place / "d"
         place.mkdir()
     (place / "x.csv").write_text("1")
     found = []
-    assert [name for name, _ in scan(folder, found)] == ["attention.ipynb"]
+    assert [name for name, _ in scan(submission, found)] == ["attention.ipynb"]
     assert kinds(found) == ["extra-file"]
 
 
@@ -396,12 +339,11 @@ def test_an_archive_in_the_place_of_the_folder(folder, solved, master):
     assert list(made.notebooks) == ["attention"]
 
 
-def test_archives_in_archives_and_damaged_ones_are_said(folder, solved, master):
-    write(solved, folder / "attention.ipynb")
-    zipped(folder / "outer.zip", **{"inner.zip": b"PK"})
-    (folder / "broken.zip").write_bytes(b"PK\3\4 broken")
-    (folder / "broken.tar.gz").write_bytes(b"\x1f\x8b broken")
-    made = prepare(folder, [master])
+def test_archives_in_archives_and_damaged_ones_are_said(submission, master):
+    zipped(submission / "outer.zip", **{"inner.zip": b"PK"})
+    (submission / "broken.zip").write_bytes(b"PK\3\4 broken")
+    (submission / "broken.tar.gz").write_bytes(b"\x1f\x8b broken")
+    made = prepare(submission, [master])
     assert kinds(made.findings) == ["damaged-archive", "damaged-archive", "extra-file"]
     assert not made.blocked
 

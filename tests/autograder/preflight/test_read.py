@@ -4,6 +4,7 @@ import json
 import os
 import resource
 import time
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -44,29 +45,25 @@ def v3() -> bytes:
 
 
 def read_bytes(tmp_path, content: bytes):
-    path = tmp_path / "attention.ipynb"
-    path.write_bytes(content)
-    return read_notebook(path)
+    (tmp_path / "attention.ipynb").write_bytes(content)
+    return read_notebook(tmp_path / "attention.ipynb")
+
+
+UTF8 = json.dumps(NOTEBOOK, ensure_ascii=False)
 
 
 @pytest.mark.parametrize(
     ("content", "damaged"),
     [
         (dump(NOTEBOOK), False),
-        (json.dumps(NOTEBOOK, ensure_ascii=False).encode(), False),
         (b"\xef\xbb\xbf" + dump(NOTEBOOK), False),
-        (json.dumps(NOTEBOOK, ensure_ascii=False).encode("utf-16"), False),
-        (json.dumps(NOTEBOOK, ensure_ascii=False).encode("utf-16-le"), False),
-        (json.dumps(NOTEBOOK, ensure_ascii=False).encode("utf-16-be"), False),
+        *((UTF8.encode(encoding), False) for encoding in ("utf-8", "utf-16", "utf-16-le", "utf-16-be")),
         (b"\r\n  " + dump(NOTEBOOK) + b"\r\n\r\n", False),
         (v3(), False),
         (dump(variant(metadata=7)), False),
         (dump(variant(metadata={"x": float("nan"), "y": float("inf")})), False),
         (dump(variant(nbformat_minor="five")), False),
-        (dump(with_cell(7)), True),
-        (dump(with_cell(None)), True),
-        (dump(with_cell([])), True),
-        (dump(with_cell({})), True),
+        *((dump(with_cell(cell)), True) for cell in (7, None, [], {})),
         (dump(with_cell({"cell_type": "code"})), None),
         (dump(with_cell({"cell_type": ["code"], "source": ""})), True),
         (dump(with_cell({"cell_type": "raw", "source": None, "metadata": None})), None),
@@ -94,19 +91,10 @@ def test_what_can_be_read_is_read(tmp_path, content, damaged):
         (b"\xff\xfe\x00\xd8", "not text in UTF-8"),
         ("é".encode("latin-1") * 9, "not text in UTF-8"),
         (b"\x89PNG\r\n\x1a\n\0\0\0", "not text in UTF-8"),
-        (b"7", "not a notebook"),
-        (b"[]", "not a notebook"),
-        (b'"text"', "not a notebook"),
-        (b"null", "not a notebook"),
-        (b"NaN", "not a notebook"),
-        (b"{}", "not a notebook"),
-        (dump(variant(nbformat=True)), "not a notebook"),
-        (dump(variant(nbformat="4")), "not a notebook"),
-        (dump(variant(nbformat=float("nan"))), "not a notebook"),
+        *((content, "not a notebook") for content in (b"7", b"[]", b'"text"', b"null", b"NaN", b"{}")),
+        *((dump(variant(nbformat=version)), "not a notebook") for version in (True, "4", float("nan"))),
         (dump(variant(nbformat=5)), "newest"),
-        (dump(variant(nbformat=3)), "damaged"),
-        (dump(variant(nbformat=0)), "damaged"),
-        (dump(variant(nbformat=-1)), "damaged"),
+        *((dump(variant(nbformat=version)), "damaged") for version in (3, 0, -1)),
         (dump({"nbformat": 3, "worksheets": [{"cells": [7]}]}), "damaged"),
         (dump({"nbformat": 4}), "has no cells"),
         (dump(variant(cells={})), "has no cells"),
@@ -145,10 +133,8 @@ def test_a_cell_of_an_unknown_type_keeps_its_text(tmp_path):
 
 def test_pictures_in_a_written_answer_are_kept(tmp_path):
     given = {"photo.png": {"image/png": "AAAA", "text/plain": 7}, "x": 7}
-    notebook, _ = read_bytes(
-        tmp_path,
-        dump(with_cell({"cell_type": "markdown", "source": "![](attachment:photo.png)", "attachments": given})),
-    )
+    cell = {"cell_type": "markdown", "source": "![](attachment:photo.png)", "attachments": given}
+    notebook, _ = read_bytes(tmp_path, dump(with_cell(cell)))
     assert notebook.cells[-1].attachments == {"photo.png": {"image/png": "AAAA"}}
 
 
@@ -164,7 +150,7 @@ def test_only_a_plain_file_is_opened(tmp_path, kind):
     elif kind == "folder":
         path.mkdir()
     elif kind == "device":
-        path = path.parent / "/dev/zero"
+        path = Path("/dev/zero")
     with pytest.raises(Unreadable, match="cannot be opened"):
         read_notebook(path)
 

@@ -1,9 +1,14 @@
+import sys
+import tomllib
+
 import pytest
 
+from autograder import assignments
 from autograder.check import examine
-from autograder.question.closed import check_closed
+from autograder.question.closed import LIBRARIES, check_closed
 from autograder.question.find import exercises_of
 from autograder.question.rooms import with_what_is_built_on
+from tests.lab import ROOT
 
 
 @pytest.mark.parametrize("name", ["nlmcore.attention", "tokenizers"])
@@ -46,3 +51,15 @@ def test_a_library_that_answers_a_question_is_closed_whether_it_is_installed_or_
 
     verdict = examine(exercise, by_library, None)
     assert (verdict.closed, verdict.points) == (("sacrebleu",), 0)
+
+
+@pytest.mark.parametrize("assignment", assignments.names())
+def test_what_is_closed_comes_with_the_course_or_may_be_closed_where_it_is_not(assignment):
+    """It is looked up where assignments are built and graded: there, nobody has the tests' packages."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    here = {"nlmcore", "autograder", *sys.stdlib_module_names, *LIBRARIES}
+    here |= {requirement.split(">")[0].split("=")[0] for requirement in project["dependencies"]}
+    exercises = exercises_of(assignment).values()
+    assert {name.split(".")[0] for exercise in exercises for name in exercise.closed} <= here
+    closed = {tuple(sorted(exercise.closed)) for exercise in exercises if not exercise.numpy}
+    assert len(closed) <= 1, "a notebook is graded without it from beginning to end"

@@ -121,10 +121,7 @@ deleted: Nothing is left of it.
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (
-            "gone: A b.\n- z + z\n+ z",
-            "small.double, mistake 'gone': the text 'z \\+ z' should occur exactly once",
-        ),
+        ("gone: A b.\n- z + z\n+ z", r"small.double, mistake 'gone': the text 'z \+ z' should occur exactly once"),
         ("twice: A b.\n- scores[-1]\n+ x", "mistake 'twice': .* exactly once in the solution and occurs 2 times"),
         ("none: A b.\n* zz → x", "mistake 'none': .* at least once in the solution and occurs 0 times"),
         ("broken: A b.\n- y + y → y +", "mistake 'broken': invalid syntax"),

@@ -6,14 +6,8 @@ from autograder.question.draw import Draw
 
 def everything(seed):
     draw = Draw(seed, largest=6)
-    return [
-        draw.sizes(3),
-        draw.integer(0, 9),
-        draw.normal(2, 3),
-        draw.mask(4, 5),
-        draw.strided(2, 3),
-        draw.integers(0, 5, 4),
-    ]
+    numbers = draw.sizes(3), draw.integer(0, 9)
+    return [*numbers, draw.normal(2, 3), draw.mask(4, 5), draw.strided(2, 3), draw.integers(0, 5, 4)]
 
 
 def test_the_same_seed_draws_the_same_and_another_seed_does_not():

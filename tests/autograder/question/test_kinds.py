@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor
 
 from autograder.question.draw import Draw
 from autograder.question.find import exercises_of
 from autograder.question.interview import cases_of, questions
 from autograder.question.kinds import EQUAL, SLICES, Equal, Slices
+from autograder.question.outcome import tensors_in
 from autograder.question.specification import Exercise, case
 from autograder.question.travel import made_of
 from tests.autograder.test_checks import ASSIGNMENTS
@@ -18,14 +18,6 @@ from tests.autograder.test_checks import ASSIGNMENTS
 EVERY = [exercise for name in ASSIGNMENTS for exercise in exercises_of(name).values()]
 OUTCOMES_IN_LISTS = {"features.changed"}
 """Their lists hold 0 and 1, no ids."""
-
-
-def tensors(value: Any) -> Iterator[Tensor]:
-    if isinstance(value, Tensor):
-        yield value
-    elif isinstance(value, (list, tuple, dict)):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from tensors(item)
 
 
 def ids(value: Any) -> Iterator[int]:
@@ -42,15 +34,15 @@ def test_every_kind_of_input_that_applies_is_judged(exercise: Exercise) -> None:
     calls = [call for one in cases_of(questions(exercise)) for call in one.calls]
     labels = {one.label for one in cases_of(questions(exercise))}
     assert any({"inputs_unchanged", "and_inputs_unchanged"} & set(made_of(p.judge)) for p in exercise.properties)
-    given = [t for call in calls for t in tensors(call)]
+    given = tensors_in(calls)
     if any(t.ndim > 1 for t in given):
         assert any(not t.is_contiguous() for t in given), SLICES
-    tables = [[n for t in tensors(call) if t.ndim > 1 for n in t.shape] for call in calls]
+    tables = [[n for t in tensors_in(call) if t.ndim > 1 for n in t.shape] for call in calls]
     if any(len(set(sizes)) > 1 for sizes in tables):
         assert EQUAL in labels or any(len(set(sizes)) == 1 and sizes[0] > 1 for sizes in tables), EQUAL
     if "lengths" in exercise.arguments and exercise.name != "decoding.length_penalty":
         at = exercise.arguments.index("lengths")
-        room = [(call[at].max(), t.shape[1]) for call in calls for t in tensors(call) if t.ndim > 1]
+        room = [(call[at].max(), t.shape[1]) for call in calls for t in tensors_in(call) if t.ndim > 1]
         room += [(call[at].max(), call[1]) for call in calls if exercise.arguments[1] == "time"]
         assert any(longest < time for longest, time in room), "padding beyond the longest"
     if exercise.name not in OUTCOMES_IN_LISTS and any(True for call in calls for value in call for _ in ids(value)):

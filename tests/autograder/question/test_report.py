@@ -18,39 +18,34 @@ def mistake(identity):
     return next(m for m in ATTEND.misconceptions if m.id == identity)
 
 
+def html(report):
+    return report._repr_mimebundle_()["text/html"]
+
+
 def test_a_success_says_what_holds():
     words = str(Report(verdict_on(doubling(), lambda x: 2 * x)))
-    assert "well done" in words
-    assert "2 of 2 points" in words
-    assert re.search(r"holds +2 +twice", words)
+    assert re.search(r"(?s)well done.* 2 of 2 points.*holds +2 +twice", words)
 
 
 def test_a_named_mistake_is_said_in_its_sentence_with_an_example_side_by_side():
     wrong = mistake("softmax-over-queries")
     report = Report(verdict_on(ATTEND, wrong.implementation))
-    words = str(report)
-    assert wrong.sentence in words
-    assert "expected float32, shape" in words
-    assert "yours    float32, shape" in words
-    assert "*" in words
-    page = report._repr_mimebundle_()["text/html"]
-    assert 'role="status"' in page
-    assert "softmax over the queries" in page
+    for part in (wrong.sentence, "expected float32, shape", "yours    float32, shape", "*"):
+        assert part in str(report)
+    for part in ('role="status"', "softmax over the queries"):
+        assert part in html(report)
 
 
 def test_code_in_a_sentence_is_shown_as_code():
-    wrong = next(m for m in GROUPED_ATTENTION.misconceptions if m.id == "taking-turns")
-    report = Report(verdict_on(GROUPED_ATTENTION, wrong.implementation))
-    page = report._repr_mimebundle_()["text/html"]
-    assert "<code>np.repeat</code>, not <code>np.tile</code>." in page
+    report = Report(verdict_on(GROUPED_ATTENTION, GROUPED_ATTENTION.mistake("taking-turns")))
+    assert "<code>np.repeat</code>, not <code>np.tile</code>." in html(report)
     assert "`np.repeat`, not `np.tile`." in str(report)
 
 
 def test_different_shapes_are_shown_as_such():
     words = str(Report(verdict_on(doubling(), lambda x: x[None])))
-    assert "The shape of y is not the expected one" in words
-    assert "shape (1, 3)" in words
-    assert "shape (3,)" in words
+    for part in ("The shape of y is not the expected one", "shape (1, 3)", "shape (3,)"):
+        assert part in words
 
 
 def test_an_exception_is_said_with_its_line_and_without_a_traceback():
@@ -58,18 +53,15 @@ def test_an_exception_is_said_with_its_line_and_without_a_traceback():
         return x @ torch.ones(99)
 
     words = str(Report(verdict_on(doubling(), student)))
-    assert "Your code raised RuntimeError" in words
-    assert "return x @ torch.ones(99)" in words
-    assert "Traceback" not in words
-    assert "outcome.py" not in words
+    assert re.search(r"Your code raised RuntimeError.*return x @ torch\.ones\(99\)", words)
+    assert not re.search(r"Traceback|outcome\.py", words)
 
 
 def test_what_the_student_wrote_cannot_write_html():
     def student(x):
         raise ValueError("<script>alert(1)</script>")
 
-    page = Report(verdict_on(doubling(), student))._repr_mimebundle_()["text/html"]
-    assert "<script>" not in page
+    assert "<script>" not in html(Report(verdict_on(doubling(), student)))
 
 
 def test_a_report_on_hidden_inputs_shows_no_number_of_theirs():
@@ -125,11 +117,9 @@ def test_hidden_inputs_that_a_student_prints_are_dropped(capsys):
 
 def test_the_machine_gets_the_marks_and_the_mistakes():
     data = Report(examine(ATTEND, mistake("mask-inverted").implementation, 4)).machine()
-    assert data["exercise"] == "attention.attend"
-    assert data["misconceptions"] == ["mask-inverted"]
-    assert data["hidden"] is True
+    about = {"exercise": "attention.attend", "misconceptions": ["mask-inverted"], "hidden": True, "of": 6}
+    assert about.items() <= data.items()
     assert data["points"] == sum(p["points"] for p in data["properties"] if p["holds"])
-    assert data["of"] == 6
 
 
 def test_an_empty_helper_is_named():
@@ -137,8 +127,7 @@ def test_an_empty_helper_is_named():
         raise NotImplementedError
 
     headline = Report(verdict_on(doubling(), lambda x: helper(x))).headline
-    assert "not written yet" in headline
-    assert "helper, which it calls, is still empty" in headline
+    assert "not written yet (helper, which it calls, is still empty)" in headline
 
 
 # --- arrays -----------------------------------------------------------------------------------------------
@@ -189,10 +178,7 @@ def test_lists_of_different_length_are_shown_where_they_part():
 @pytest.mark.parametrize(
     ("sentence", "shown"),
     [
-        (
-            "Of *all* of them the `beam * 2` best, *not yours*.",
-            "<em>all</em>|<code>beam * 2</code>|<em>not yours</em>.",
-        ),
+        ("Of *all* the `beam * 2` best, *not yours*.", "<em>all</em>|<code>beam * 2</code>|<em>not yours</em>."),
         ("Raise it: length ** penalty, or k ** 2 ** 3.", "length ** penalty, or k ** 2 ** 3."),
         ("E[x] * W + h * U is 2*x*y, f(*a, **b).", "E[x] * W + h * U is 2*x*y, f(*a, **b)."),
     ],

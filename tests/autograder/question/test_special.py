@@ -2,8 +2,9 @@
 
 import copy
 import math
-from collections.abc import Callable
+import re
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 
 import nbformat
@@ -87,28 +88,20 @@ def test_a_copy_of_the_course_says_the_same_of_the_bug(mend):
 
 
 def test_a_bug_that_earns_points_or_is_named_does_not_build(mend):
-    faults = exercise_faults(replace(mend, planted=mend.mistake("types-changed-as-well")))
-    assert any("'types-changed-as-well' gives away the planted bug" in fault for fault in faults)
-    faults = exercise_faults(replace(mend, planted=mend.reference))
-    assert any("the planted bug passes" in fault for fault in faults)
-
-
-def _with(exercise: Exercise, end: str) -> Callable[..., object]:
-    """The reference, with a longer end of its second line."""
-
-    def planted(*arguments: object) -> object:
-        return exercise.reference(*arguments)
-
-    source = exercise.reference.__dict__["source"]
-    planted.__dict__["source"] = source.replace(RIGHT, RIGHT.replace("counts.sum()", end))
-    return planted
+    for planted, words in (
+        (mend.mistake("types-changed-as-well"), "'types-changed-as-well' gives away the planted bug"),
+        (mend.reference, "the planted bug passes"),
+    ):
+        assert any(words in fault for fault in exercise_faults(replace(mend, planted=planted)))
 
 
 def test_a_bug_is_one_line(mend):
+    longer = partial(mend.reference)
+    longer.source = mend.reference.source.replace(RIGHT, f"{RIGHT} * 2")
     with pytest.raises(EditError, match="0 lines differ"):
         listing_of(replace(mend, planted=mend.reference))
     with pytest.raises(EditError, match="contains the right one"):
-        listing_of(replace(mend, planted=_with(mend, "counts.sum() * 2")))
+        listing_of(replace(mend, planted=longer))
     with pytest.raises(EditError, match="plants no bug"):
         listing_of(find("ngrams.additive"))
 
@@ -116,9 +109,7 @@ def test_a_bug_is_one_line(mend):
 def test_a_wrong_line_shows_no_right_one():
     with pytest.raises(CheckFailed) as found:
         check("ngrams.wrong_line", lambda: 8)
-    said = str(found.value)
-    assert "An example" not in said
-    assert "failing" not in said
+    assert not re.search("An example|failing", str(found.value))
     with pytest.raises(ValueError, match="showed no failing input"):
         failing("ngrams.wrong_line")
 
@@ -148,20 +139,6 @@ def test_the_line_in_the_source_notebook_is_the_planted_one(mend):
     other = replace(mend, planted=mend.mistake("types-changed-as-well"))
     with pytest.raises(ValueError, match="the wrong line is 12, and the solution says 7"):
         wrong_line("ngrams.wrong_line", other, points=1, mistakes="one-off: No.\n- 7 → 8")
-
-
-def test_a_suspected_line_needs_neither_its_number_nor_an_edit(mend):
-    said = """
-unseen-suspected: Line {if total == 0} is right: `total` is
-N_a.
-row-suspected: Line {row = counts} is right.
-"""
-    made = wrong_line("ngrams.wrong_line", mend, points=1, mistakes=said)
-    at = listing_of(mend).number
-    assert [(m.sentence, m.implementation()) for m in made.misconceptions] == [
-        (f"Line {at('if total == 0')} is right: `total` is N_a.", at("if total == 0")),
-        (f"Line {at('row = counts')} is right.", at("row = counts")),
-    ]
 
 
 def test_a_part_of_a_line_in_braces_is_its_number_and_the_first_one_the_answer(mend):
@@ -230,12 +207,10 @@ def test_an_example_shows_neither_prediction_nor_conclusion():
     experiment = find("ngrams.which_k")
     with pytest.raises(CheckFailed) as found:
         check(experiment.name, experiment.mistake("best-seed-picked"))
-    shown = str(found.value)
-    assert "perplexities" in shown
-    assert "\n  conclusion" not in shown
+    assert "perplexities" in str(found.value)
+    assert "\n  conclusion" not in str(found.value)
     assert failing(experiment.name).expected[::2] == (None, None)
     with pytest.raises(CheckFailed) as found:
         check(experiment.name, experiment.mistake("against-the-numbers"))
-    shown = str(found.value)
-    assert "An example" not in shown
-    assert "your own numbers say the opposite" in shown
+    assert "An example" not in str(found.value)
+    assert "your own numbers say the opposite" in str(found.value)

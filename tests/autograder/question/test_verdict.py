@@ -11,6 +11,13 @@ from autograder.question.specification import Property, case
 from autograder.question.verdict import GraderFault
 from tests.autograder.test_specification import NAMES, doubling, one_case
 
+SIZES = Property(
+    name="sizes",
+    points=1,
+    cases=lambda draw: [case("one", draw.normal(1)), case("two", draw.normal(2))],
+    judge=same_values(NAMES),
+)
+
 
 def test_points_come_property_by_property():
     parts = (
@@ -55,13 +62,9 @@ def test_unwritten_means_that_every_call_said_so():
             raise NotImplementedError
         return x
 
-    def cases(draw):
-        return [case("one", draw.normal(1)), case("two", draw.normal(2))]
-
-    sizes = Property(name="sizes", points=1, cases=cases, judge=same_values(NAMES))
     assert verdict_on(doubling(), empty).unwritten
     assert verdict_on(doubling(), empty).points == 0
-    assert not verdict_on(doubling(properties=(sizes,)), half).unwritten
+    assert not verdict_on(doubling(properties=(SIZES,)), half).unwritten
 
 
 def test_a_result_without_end_is_not_judged_at_all():
@@ -97,10 +100,7 @@ def test_nan_is_never_right_and_noise_is_never_wrong():
 
 
 def test_a_tuple_of_one_number_is_a_list_of_one_or_the_number_as_was_asked():
-    def cases(draw):
-        return [case("one", draw.normal(1)), case("two", draw.normal(2))]
-
-    every = doubling(properties=(Property(name="sizes", points=1, cases=cases, judge=same_values(NAMES)),))
+    every = doubling(properties=(SIZES,))
     assert verdict_on(every, lambda x: tuple((2 * x).tolist())).passed
     total = replace(every, reference=lambda x: x.sum())
     assert verdict_on(total, lambda x: (float(x.sum()),)).passed
