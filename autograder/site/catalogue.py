@@ -32,11 +32,6 @@ def languages(root: Path, stem: str) -> list[str]:
     return sorted({path.parent.name for path in (root / WHERE).glob(f"*/{stem}.po")})
 
 
-def stems(root: Path, language: str) -> list[str]:
-    """The catalogues that a language has."""
-    return sorted(path.stem for path in (root / WHERE / language).glob("*.po"))
-
-
 def contexts(cells: Iterable[Any]) -> Iterator[str]:
     """What the catalogues call each cell: "3. Three scores, side by side · 2". A lecturer's notes are "… · notes"."""
     section, count = "", 0

@@ -7,7 +7,6 @@ of the code and stays as it is. So nothing is drawn or executed again.
 
 import base64
 import functools
-import gzip
 import html
 import json
 import re
@@ -17,8 +16,8 @@ from typing import Any
 
 from autograder.site.catalogue import Translations, localised
 from autograder.site.outlines import redrawn
-from autograder.site.packed import script
-from autograder.site.prose import parser
+from autograder.site.packed import script, taken
+from autograder.site.prose import PARSER
 from autograder.site.strings import (
     ATTRIBUTE,
     INLINE,
@@ -41,7 +40,6 @@ _FILE = re.compile(r'(?<= )src="(figures/[^":]+\.svg)"')
 _DRAWING = re.compile(r'(?<=src="data:image/svg\+xml;base64,)[^"]*')
 _DIGITS = re.compile(r"[−-]?\d+(?:,\d{3}(?!\d))*(?:\.\d+)?")
 _SHELL = re.compile(r"((?:<[^>]*>|[^\w<\ue000-\uefff])*)(.*?)((?:<[^>]*>|[^\w>\ue000-\uefff])*)", re.S)
-_PARSER = parser()
 
 
 # --- a lecture --------------------------------------------------------------------------------------
@@ -85,7 +83,7 @@ class Translation:
                 if found is None:
                     tokens[i - 1].attrSet("lang", "en")
                 else:
-                    token.children = _PARSER.parseInline(found)[0].children
+                    token.children = PARSER.parseInline(found)[0].children
             elif token.type == "html_block":
                 token.content = self._walked(token.content, self._block)
             elif token.type == "math_block":
@@ -110,7 +108,7 @@ class Translation:
 
     def states(self, packed: str) -> str:
         """The states of a widget."""
-        told = json.loads(gzip.decompress(base64.b64decode(packed[len('nlm.take("') : -len('")')])))
+        told = json.loads(taken(packed))
         told["table"] = [
             piece if piece.startswith("<style") else self._walked(piece, self._short) for piece in told["table"]
         ]

@@ -19,7 +19,7 @@ BUILT = sorted(path.parent for path in ROOT.glob("exercises/*/*.ipynb"))
 def unexecuted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """All pages, with the assignments that are built here; the lectures as their texts say, without outputs."""
 
-    def by_text(lecture: Path, root: Path, cache: Path) -> tuple[dict[str, object], float]:
+    def by_text(lecture: Path, root: Path) -> tuple[dict[str, object], float]:
         notebook = text.from_text(figures.words(lecture.read_text(encoding="utf-8")), root)
         return {"notebook": notebook, "html": {}, "scripts": {}, "report": []}, 0.0
 

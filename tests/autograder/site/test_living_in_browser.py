@@ -58,7 +58,7 @@ def built(model: widgets.Living, out: Path) -> Path:
         },
     ]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tried, "scripts", lambda root, cache: {})
+        patch.setattr(tried, "scripts", lambda root: {})
         pages = publish.Site(ROOT, out, {})
         pages.notebook("lectures/01_small.py", "small.html", cells, {"html": made, "scripts": gathered.scripts})
         pages.finish()

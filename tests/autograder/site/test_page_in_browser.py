@@ -53,7 +53,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         code("w", shown("w")),
     ]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tried, "scripts", lambda root, cache: {})
+        patch.setattr(tried, "scripts", lambda root: {})
         pages = publish.Site(ROOT, out, {})
         told = {"html": made, "scripts": gathered.scripts}
         pages.notebook("lectures/01_small.py", "small.html", cells, told)

@@ -10,7 +10,7 @@ import pytest
 
 from autograder.feedback.mathematics import mathml
 from autograder.launcher import say, verbs
-from autograder.site import catalogue, publish, reference, tried
+from autograder.site import catalogue, kept, publish, reference, tried
 from autograder.site.formulas import formulas
 from autograder.site.prose import Pages, Writer
 from autograder.site.sheet import Sheet
@@ -141,7 +141,7 @@ def test_a_link_to_any_page_has_a_preview(unexecuted: Path) -> None:
 
 
 def test_whole_addresses_where_the_site_knows_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tried, "scripts", lambda root, cache: {})
+    monkeypatch.setattr(tried, "scripts", lambda root: {})
     site = publish.Site(ROOT, tmp_path, {}, "https://example.org/course/")
     site.finish()
     page = (tmp_path / "404.html").read_text(encoding="utf-8")
@@ -195,18 +195,16 @@ def test_no_page_has_a_formula_that_the_font_was_not_made_for(unexecuted: Path) 
 
 def test_a_lecture_is_called_by_its_number_or_its_whole_topic() -> None:
     def found(name: str) -> list[str]:
-        return [path.stem for path in glossary.lectures(ROOT) if publish.called(path, name)]
+        return [path.stem for path in glossary.lectures(ROOT) if kept.called(path, name)]
 
     assert found("attention") == found("12") == found("12_attention") == ["12_attention"]
     assert found("self_attention") == ["13_self_attention"]
     assert not found("transformer")
 
 
-def test_only_some_lectures(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    place = SimpleNamespace(root=ROOT)
-    assert publish.publish(place, ["--only", "no such lecture", "--out", str(tmp_path)]) == 2  # type: ignore[arg-type]
+def test_a_lecture_that_is_not_there_is_misuse(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        publish.publish(SimpleNamespace(root=ROOT), ["--only", "no such lecture", "--out", str(tmp_path)])  # type: ignore[arg-type]
     assert "no such lecture" in capsys.readouterr().err
 
 

@@ -63,7 +63,7 @@ def test_a_prediction_is_judged_and_kept_in_this_browser(site: Path, opened: Any
 def test_the_german_page_is_complete_and_speaks_german(site: Path, opened: Any) -> None:
     lecture = ROOT / "lectures" / "12_attention.py"
     translation = publish.translation(ROOT, lecture, "de")
-    translate.asked(translation, executed(lecture, ROOT, ROOT / "build" / "site")[0])
+    translate.asked(translation, executed(lecture, ROOT)[0])
     assert not [key for key, found in translation.asked.items() if not found]
     page = opened(site / LECTURE)
     page.get_by_role("link", name="Deutsch").press("Enter")

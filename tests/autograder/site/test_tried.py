@@ -1,7 +1,5 @@
 """The page "Try the models": weights, counts and tokenizers as scripts, and the links that lead to it."""
 
-import base64
-import gzip
 import html
 import json
 import re
@@ -12,6 +10,7 @@ import pytest
 import torch
 
 from autograder.site import publish, tried
+from autograder.site.packed import script, taken
 from lectures.trained import FOLDER, checkpoint
 from tests.lab import ROOT
 
@@ -19,12 +18,7 @@ from tests.lab import ROOT
 @pytest.fixture(scope="module")
 def scripts() -> dict[str, str]:
     """As a build has them: made here, or taken from an earlier build of the same sources."""
-    return tried.scripts(ROOT, ROOT / "build" / "site")
-
-
-def taken(script: str) -> bytes:
-    """What `nlm.take` gets."""
-    return gzip.decompress(base64.b64decode(re.fullmatch(r'nlm\.take\("([^"]*)"(?:, "arrayBuffer")?\)', script)[1]))  # type: ignore[index]
+    return tried.scripts(ROOT)
 
 
 @pytest.mark.parametrize("name", tried.NETWORKS)
@@ -51,7 +45,7 @@ def test_probabilities_follow_from_the_counts() -> None:
         [1, *torch.randint(3, 9, (40,), generator=torch.Generator().manual_seed(seed)).tolist(), 2] for seed in (0, 1)
     ]
     models = [NGramLM(n, 9).fit(text) for n in (1, 2, 3)]
-    told = json.loads(taken(tried.script(tried.trie(models))))
+    told = json.loads(taken(script(tried.trie(models))))
     contexts: dict[tuple[int, ...], int] = {(): 0}
     follow: list[dict[int, list[tuple[int, list[int]]]]] = []
     for level in told["levels"]:
@@ -86,9 +80,9 @@ def test_the_whole_is_a_few_megabytes_and_made_once(
 ) -> None:
     assert sum(map(len, scripts.values())) < 5e6
     monkeypatch.setattr(tried, "exported", lambda root: {"cards": "made"})
-    assert tried.scripts(ROOT, tmp_path) == {"cards": "made"}
+    assert tried.scripts(tmp_path) == {"cards": "made"}
     monkeypatch.setattr(tried, "exported", lambda root: pytest.fail("made again"))
-    assert tried.scripts(ROOT, tmp_path) == {"cards": "made"}
+    assert tried.scripts(tmp_path) == {"cards": "made"}
 
 
 def test_each_panel_says_how_much_it_loads() -> None:
