@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 import torch
 
-from autograder.site import publish, tried
 from autograder.site.drawn import Gathered
 from autograder.site.prose import slug
 from autograder.site.sheet import LIVE
@@ -15,7 +14,7 @@ from lectures import widgets
 from lectures.trained import checkpoint
 from lectures.widgets.living import EXPLAINED
 from tests.autograder.site.browsing import across, contrast, unfold, violations
-from tests.autograder.site.conftest import ROOT
+from tests.autograder.site.conftest import cell, small_site
 from tests.lab import PATIENCE, expect
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(300)]
@@ -46,23 +45,8 @@ def other(changed: widgets.Living, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 def built(model: widgets.Living, out: Path) -> Path:
-    gathered = Gathered()
-    made = {"a": gathered.html_of(model)}
-    cells = [
-        {"cell_type": "markdown", "source": "# A model\n\nIt can be pressed.", "metadata": {}},
-        {
-            "cell_type": "code",
-            "source": "model",
-            "metadata": {},
-            "outputs": [{"output_type": "display_data", "data": {LIVE: {"model_id": "a"}}}],
-        },
-    ]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tried, "scripts", lambda root: {})
-        pages = publish.Site(ROOT, out, {})
-        pages.notebook("lectures/01_small.py", "small.html", cells, {"html": made, "scripts": gathered.scripts})
-        pages.finish()
-    return out
+    text = cell("markdown", "# A model\n\nIt can be pressed.")
+    return small_site(out, Gathered(), {"a": model}, text, cell("code", "model", {LIVE: {"model_id": "a"}}))
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from autograder.launcher import say, verbs
 from autograder.site import catalogue, kept, publish, reference, tried
 from autograder.site.formulas import formulas
 from autograder.site.prose import Pages, Writer
-from autograder.site.sheet import Sheet
+from autograder.site.sheet import LIVE, Sheet
 from autograder.texts import glossary
 from tests.autograder.site.conftest import BUILT, ROOT
 
@@ -56,6 +56,10 @@ def cell(kind: str, source: str, outputs: list[object] | None = None, **metadata
     return {"cell_type": kind, "source": source, "metadata": metadata, "outputs": outputs or []}
 
 
+def displayed(data: dict[str, object]) -> list[object]:
+    return [{"output_type": "display_data", "data": data}]
+
+
 def test_a_sheet_shows_what_a_reader_sees() -> None:
     picture = "data:image/svg+xml;base64,PHN2ZyB3aWR0aD0iOTAuMHB0IiBoZWlnaHQ9IjQ1cHQiPjwvc3ZnPg=="
     sheet = Sheet(writer(), {"w": '<div class="nlm-live" data-states="3"></div>'}, "06_x/")
@@ -66,12 +70,8 @@ def test_a_sheet_shows_what_a_reader_sees() -> None:
             cell("markdown", "| a |\n| - |\n| b |", slideshow={"slide_type": "slide"}),
             cell("code", "secret = 1", jupyter={"source_hidden": True}),
             cell("code", "x < 1", [{"output_type": "stream", "name": "stdout", "text": "1 < 2\n"}]),
-            cell("code", "show()", [{"output_type": "display_data", "data": {"text/html": f'<img src="{picture}">'}}]),
-            cell(
-                "code",
-                "playground(yours=mine)",
-                [{"output_type": "display_data", "data": {"text/html": "its HTML", _LIVE: {"model_id": "w"}}}],
-            ),
+            cell("code", "show()", displayed({"text/html": f'<img src="{picture}">'})),
+            cell("code", "playground(yours=mine)", displayed({"text/html": "its HTML", LIVE: {"model_id": "w"}})),
         ]
     )
     assert '<template class="notes"><p><em>ask the room</em></p>' in made
@@ -87,9 +87,6 @@ def test_a_sheet_shows_what_a_reader_sees() -> None:
     ((name, content),) = sheet.files.items()
     assert content.startswith(b"<svg")
     assert f'width="120" height="60" loading="lazy" src="06_x/{name}"' in made
-
-
-_LIVE = "application/vnd.jupyter.widget-view+json"
 
 
 def test_search_finds_words_formulas_and_what_pictures_say() -> None:
@@ -167,18 +164,14 @@ def test_the_glossary_can_be_linked_word_by_word(unexecuted: Path) -> None:
 
 def test_the_front_page_says_where_to_start_and_how_long_it_takes(unexecuted: Path) -> None:
     page = (unexecuted / "index.html").read_text(encoding="utf-8")
-    assert re.search(
-        r'<p class="start"><a href="lectures/01_[^"]+">Start with the first lecture: What is a language model\?</a>',
-        page,
-    )
+    assert re.search(r'<p class="start"><a href="lectures/01_[^"]+">Start with the first lecture: What is', page)
     assert len(re.findall(r"<small>[1-9]\d minutes</small>", page)) == len(glossary.lectures(ROOT))
 
 
 def test_all_mathematics_is_mathml(unexecuted: Path) -> None:
     for path in (unexecuted / "lectures").glob("*.html"):
-        words = re.sub(
-            r"<pre.*?</pre>|<code.*?</code>|<math.*?</math>", "", path.read_text(encoding="utf-8"), flags=re.S
-        )
+        page = path.read_text(encoding="utf-8")
+        words = re.sub(r"<pre.*?</pre>|<code.*?</code>|<math.*?</math>", "", page, flags=re.S)
         assert not re.findall(r"\$[^$<>\n]*\\[a-z]+[^$<>\n]*\$", words), path.name
 
 

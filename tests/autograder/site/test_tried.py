@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.site import publish, tried
+from autograder.site import tried
 from autograder.site.packed import script, taken
 from lectures.trained import FOLDER, checkpoint
 from tests.lab import ROOT
@@ -46,31 +46,27 @@ def test_probabilities_follow_from_the_counts() -> None:
     ]
     models = [NGramLM(n, 9).fit(text) for n in (1, 2, 3)]
     told = json.loads(taken(script(tried.trie(models))))
-    contexts: dict[tuple[int, ...], int] = {(): 0}
-    follow: list[dict[int, list[tuple[int, list[int]]]]] = []
+    contexts: list[tuple[int, ...]] = [()]
+    follow: list[dict[tuple[int, ...], dict[int, list[int]]]] = []
+    """Of each order: context -> word -> its counts."""
     for level in told["levels"]:
-        here: dict[int, list[tuple[int, list[int]]]] = {}
-        names, at = {}, 0
-        for context, number in sorted(contexts.items(), key=lambda item: item[1]):
-            word = 0
-            for i in range(at, at + level["sizes"][number]):
-                word = level["words"][i] + (word if i > at else 0)
-                names[(*context, word)] = i
-                here.setdefault(number, []).append((word, [counts[i] for counts in level["counts"]]))
-            at += level["sizes"][number]
+        at, here = 0, {}
+        for context, size in zip(contexts, level["sizes"], strict=True):
+            words = np.cumsum(level["words"][at : at + size]).tolist()
+            here[context] = {word: [counts[i] for counts in level["counts"]] for i, word in enumerate(words, at)}
+            at += size
         follow.append(here)
-        level["ids"], contexts = contexts, names
+        contexts = [(*context, word) for context, words in here.items() for word in words]
     for order, model in enumerate(models, 1):
         for context in [(), (4,), (4, 5), (1, 3), (2, 2), (8, 8), (1,)]:
             p = np.full(9, 1 / 9)
-            for n, level in enumerate(told["levels"][:order]):
-                number = level["ids"].get(context[len(context) - n :]) if n <= len(context) else None
+            for n in range(min(order, len(context) + 1)):
                 which = 0 if n == order - 1 else 1
-                found = [(word, counts[which]) for word, counts in follow[n].get(-1 if number is None else number, [])]
-                total, D = sum(c for _, c in found), level["discounts"][which]
+                found = {w: counts[which] for w, counts in follow[n].get(context[len(context) - n :], {}).items()}
+                total, D = sum(found.values()), told["levels"][n]["discounts"][which]
                 if total:
-                    p = p * D * sum(c > 0 for _, c in found) / total
-                    for word, c in found:
+                    p = p * D * sum(c > 0 for c in found.values()) / total
+                    for word, c in found.items():
                         p[word] += max(c - D, 0) / total
             np.testing.assert_allclose(p, model.distribution(context).numpy(), atol=1e-12)
 
@@ -104,12 +100,11 @@ def test_a_widget_links_to_the_panel_that_fits_it_and_others_do_not() -> None:
 
 
 def test_every_link_leads_to_a_panel() -> None:
-    headings = re.findall(r"^## (.+)\n(?:(?!^## ).*\n)*?<div class=\"try\"", page_source(), re.M)
+    headings = re.findall(
+        r"^## (.+)\n(?:(?!^## ).*\n)*?<div class=\"try\"",
+        (ROOT / "autograder/pages/try.md").read_text(encoding="utf-8"),
+        re.M,
+    )
     anchors = {heading.lower().replace(" ", "-") for heading in headings}
     assert len(anchors) == 4
     assert set(tried.PANELS.values()) == {tried.GAME, *(f"{tried.PAGE}#{anchor}" for anchor in anchors)}
-
-
-def page_source() -> str:
-    (source,) = (source for source, to in publish.LISTS.items() if to == tried.PAGE)
-    return (ROOT / source).read_text(encoding="utf-8")
