@@ -125,19 +125,16 @@ class Translations:
         old = [message for message in self.catalogue if message.id and message.string]
         for context, english in dict.fromkeys(asked):
             before = self.catalogue.get(english, context or None)
-            comments = list(before.user_comments) if before else []
             found = self.find(context, english)
-            if found is not None:
-                made.add(english, found, context=context or None, user_comments=comments)
-                continue
             same = [message for message in old if (message.context or "") == context] or old
-            close = get_close_matches(english, [str(message.id) for message in same], 1)
-            if close:
+            more: dict[str, Any] = {}
+            if found is not None:
+                more = {"string": found, "user_comments": list(before.user_comments) if before else []}
+            elif close := get_close_matches(english, [str(message.id) for message in same], 1):
                 match = next(message for message in same if message.id == close[0])
                 previous = match.previous_id if match.fuzzy and match.id == english else [str(match.id)]
-                made.add(english, match.string, context=context or None, flags={"fuzzy"}, previous_id=previous)
-            else:
-                made.add(english, context=context or None)
+                more = {"string": match.string, "flags": {"fuzzy"}, "previous_id": previous}
+            made.add(english, context=context or None, **more)
         return made
 
     def write(self, catalogue: Catalog) -> None:

@@ -8,7 +8,6 @@ never out of date.
 
 import hashlib
 import json
-import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -18,7 +17,6 @@ from autograder import pages as templates
 from autograder.files import write_whole
 from autograder.launcher.say import SetupError
 from autograder.site.packed import handing
-from autograder.site.prose import Heading
 
 FOLDER, PAGE, NAME, SOURCE = "llm", "llm.html", "A real model", "autograder/site/llm.py"
 CHUNK = 4 << 20
@@ -86,16 +84,6 @@ def build(root: Path, out: Path) -> str:
     megabytes = sum((out / f"{name}.js").stat().st_size for name in loaded) / 1e6
     shutil.copy(templates.FOLDER / "llm.js", out / FOLDER / "page.js")
     return templates.render("llm.html", parts=json.dumps(parts), megabytes=f"{megabytes:.0f}")
-
-
-def remove(out: Path) -> None:
-    (out / PAGE).unlink(missing_ok=True)
-    shutil.rmtree(out / FOLDER, ignore_errors=True)
-
-
-def headings(body: str) -> list[Heading]:
-    found = re.findall(r'<h([12]) id="([^"]+)">(.*?)</h', body)
-    return [Heading(int(level), anchor, words) for level, anchor, words in found]
 
 
 _SCRIPT = """/*

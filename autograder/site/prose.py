@@ -21,7 +21,7 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from autograder.feedback.mathematics import mathml
 
 BARE = re.compile(r"(?<![\\\w$])\$(?![\s$])([^$<>]{1,400}?)(?<![\s\\])\$(?![\d$])")
-_LINK = re.compile(r"""(?P<before><(?:a|img)\b[^>]*?\b(?:href|src)=")(?P<to>[^"]*)(?P<after>")""")
+_LINK = re.compile(r"""(<(?:a|img)\b[^>]*?\b(?:href|src)=")([^"]*)(?=")""")
 
 
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
@@ -111,10 +111,8 @@ class Writer:
         """HTML whose links lead to pages of the site."""
 
         def known(found: re.Match[str]) -> str:
-            to = self.pages.link(html.unescape(found["to"]), self.source, self.page)
-            if to is None:
-                return found["before"].replace(" href=", " data-course=") + found["to"] + found["after"]
-            return found["before"] + html.escape(to) + found["after"]
+            to = self.pages.link(html.unescape(found[2]), self.source, self.page)
+            return found[1].replace(" href=", " data-course=") + found[2] if to is None else found[1] + html.escape(to)
 
         return _LINK.sub(known, markup)
 

@@ -55,52 +55,6 @@ MENU = {
     "Install": "install.html",
     "Search": "search.html",
 }
-CONTENTS = """\
-# How does a program learn to write?
-
-<p class="lead">In {count} lectures you build language models, from counting words to the Transformers behind today’s
-assistants, and look inside each of them. You should know vectors, matrices, derivatives and some Python. To read and
-try things out, a browser is enough.</p>
-
-<p class="start"><a href="{first}">Start with the first lecture: {title}</a></p>
-
-<section class="front" aria-label="A model writes"><p class="note">A Transformer of this course writes here, in your
-browser. You need JavaScript to see it.</p></section>
-
-A lecture takes {least} to {most} minutes. Its pictures have controls to move, and it asks you to predict results before
-you see them. Your predictions stay in this browser. To run and change the code, and to work on the
-[assignments](../exercises/README.md), [install the course](../README.md) on your own computer. You can also
-[beat the model](../autograder/pages/beat.md) at guessing the next letter, or type text for
-[the course's own small models](../autograder/pages/try.md){real}. Text and code are free, under the Apache License 2.0.
-
-"""
-CARD = """\
-<li><a href="{to}"><img alt="" loading="lazy" src="{figure}"><b>{number}. {title}</b>
-<span>{about}.</span> <small>{minutes} minutes</small></a></li>
-"""
-ASSIGNMENTS = """\
-# Assignments
-
-There are {count}, and a capstone. In most of them you write functions, derive a formula, find a bug in somebody else's
-code and run an experiment; a check below each question says what is right and what is not. Here you can read them. To
-work on one, [install the course](../README.md) and open its notebook in JupyterLab.
-
-<div class="contents">
-
-{listed}
-</div>
-
-Each lecture also ends with a part of code to change (*Now you*) and with questions and their answers (*Check
-yourself*).
-"""
-REAL_MODEL = " or for SmolLM2, [a real model](../autograder/site/llm.py) of 135 million parameters"
-SEARCH = """<h1>Search</h1>
-<p>Finds words and symbols in all lectures, lists and assignments.</p>
-<noscript><p>The search needs JavaScript.</p></noscript>
-<form id="search" role="search" action="search.html"><label for="words">Words</label>
-<input type="text" id="words" name="q" autocomplete="off"> <button>Search</button></form>
-<p id="count" role="status"></p><ol id="found"></ol>"""
-
 _PHOTOGRAPH = b'class="nlm-photo"'
 _PHOTOGRAPHS = (
     b"<style>@media (prefers-color-scheme:dark){.nlm-photo{filter:invert(1) hue-rotate(180deg)}}</style></svg>"
@@ -110,13 +64,8 @@ _PHOTOGRAPHS = (
 FILES = ["icon.svg", "math.woff", "math-OFL.txt", "site.js", "models.js", "try.js", "front.js", "beat.js"]
 LIVING = ("living.js", "living.css")
 """A drawn model with its stored answers, on the pages that have one; in notebooks it is the same file."""
-_LECTURE = re.compile(r"^\| \d+ \| \[(.+?)\]\((.+?)\): (.+) \|$", re.M)
-"""A row of the table of lectures: title, file, what it is about."""
 EMPTY: Mapping[str, Any] = {"html": {}, "scripts": {}}
 """What a notebook has that was not executed."""
-LOST = "There is no such page"
-NOT_FOUND = f"""<h1>{LOST}</h1>
-<p>It may have moved. Go to the <a href="index.html">list of lectures</a>, or <a href="search.html">search</a>.</p>"""
 
 
 class Site:
@@ -215,9 +164,8 @@ class Site:
         with all that a reader gets before a widget is touched. `more` as of `page`."""
         beside = Path(to).with_suffix("")
         writer = Writer(self.pages, source, to)
-        sheet = Sheet(writer, told["html"], f"{beside.name}/", told["scripts"])
-        if language != "en":
-            sheet.translate(translation(self.root, self.root / source, language))
+        other = None if language == "en" else translation(self.root, self.root / source, language)
+        sheet = Sheet(writer, told["html"], f"{beside.name}/", told["scripts"], other)
         body = tried.linked(sheet.body(cells), Path(source).stem, "../" * to.count("/"))
         living = LIVING[:1] if "nlm-living" in body else ()
         self.page(to, body, writer.headings, language, scripts=living, slides=sheet.slides, **more)
@@ -236,25 +184,25 @@ class Site:
             say.line(f"  ! The site has no page '{llm.NAME}': {error}.")
             body = None
         if body is None:
-            llm.remove(self.out)
+            (self.out / llm.PAGE).unlink(missing_ok=True)
+            shutil.rmtree(self.out / llm.FOLDER, ignore_errors=True)
         else:
             self.pages.made[llm.SOURCE] = llm.PAGE
-            self.page(llm.PAGE, body, llm.headings(body), policy=llm.POLICY, scripts=[f"{llm.FOLDER}/page.js"])
+            found = re.findall(r'<h([12]) id="([^"]+)">(.*?)</h', body)
+            headings = [Heading(int(level), anchor, words) for level, anchor, words in found]
+            self.page(llm.PAGE, body, headings, policy=llm.POLICY, scripts=[f"{llm.FOLDER}/page.js"])
 
     def finish(self) -> None:
         """What all pages share: style, script, search, and the pictures that they link."""
-        self.page("search.html", SEARCH)
-        self.page("404.html", NOT_FOUND, [Heading(1, "", LOST)])
+        self.page("search.html", templates.render("search.html"))
+        self.page("404.html", templates.render("404.html"), [Heading(1, "", "There is no such page")])
         write_whole(self.out / card.NAME, card.drawn(words.COURSE, "From counting words to Transformers"))
         write_whole(self.out / "search-index.js", script(self.index))
         for name, content in self.tried.items():
             write_whole(self.out / "try" / f"{name}.js", content)
-        files = [
-            *(templates.FOLDER / name for name in FILES),
-            *(self.root / "lectures/widgets" / name for name in LIVING),
-        ]
-        for path in files:
-            shutil.copy(path, self.out / path.name)
+        for folder, names in ((templates.FOLDER, FILES), (self.root / "lectures" / "widgets", LIVING)):
+            for name in names:
+                shutil.copy(folder / name, self.out / name)
         for shared, own in (("tokens.css", "site.css"), ("deck.css", "present.css")):  # one file: the first paint waits
             styles = (presented.SHARED / shared, templates.FOLDER / own)
             write_whole(self.out / own, "\n".join(style.read_text(encoding="utf-8") for style in styles))
@@ -273,41 +221,24 @@ def translation(root: Path, lecture: Path, language: str) -> Translation:
 
 
 def contents(root: Path, table: str, real: bool) -> str:
-    """The front page in Markdown: the course, a model that writes, where to start, the lectures as cards."""
-    minutes: list[int] = []
+    """The front page in Markdown, from the table of the lectures; `real`: whether there is a page with a real model."""
 
-    def card(found: re.Match[str]) -> str:
-        title, to, about = found.groups()
+    def card(number: str, title: str, to: str, about: str) -> dict[str, Any]:
         lecture = root / "lectures" / to
-        minutes.append(sum(map(int, re.findall(r"\d+", _head(r"# \| minutes \|(.*)", lecture)))))
-        return CARD.format(
-            to=to,
-            figure=_head(r".*?(figures/\w+\.svg)", lecture),
-            number=len(minutes),
-            title=html.escape(title),
-            about=html.escape(about[0].upper() + about[1:]),
-            minutes=minutes[-1],
-        )
+        minutes = sum(map(int, re.findall(r"\d+", _head(r"# \| minutes \|(.*)", lecture))))
+        figure = _head(r".*?(figures/\w+\.svg)", lecture)
+        return {"number": number, "title": title, "to": to, "about": about, "minutes": minutes, "figure": figure}
 
-    listed = ""
-    for name, rows in re.findall(r"^## (Part .+)\n((?:(?!## Part ).*\n)*)", table, re.M):
-        listed += f'## {name}\n\n<ol class="cards">\n{"".join(map(card, _LECTURE.finditer(rows)))}</ol>\n\n'
-    title, first, _ = _LECTURE.findall(table)[0]
-    told = {"first": first, "title": title, "least": min(minutes), "most": max(minutes)}
-    return CONTENTS.format(count=len(minutes), real=REAL_MODEL if real else "", **told) + listed
+    row = re.compile(r"^\| (\d+) \| \[(.+?)\]\((.+?)\): (.+) \|$", re.M)
+    parts = re.findall(r"^## (Part .+)\n((?:(?!## Part ).*\n)*)", table, re.M)
+    cards = {name: [card(*found) for found in row.findall(rows)] for name, rows in parts}
+    return templates.render("front.html", parts=cards, real=real)
 
 
 def assignments(table: str) -> str:
     """The page of the assignments in Markdown, from the rows of their table: | `name` | lectures | content | time |."""
     rows = re.findall(r"^\| `(\w+)` \| (.+?) \| (.+) \| (.+?) \|$", table, re.M)
-    listed = ""
-    for name, lectures, about, time in rows:
-        title = name.replace("_", " ").replace("ngram", "n-gram").capitalize()
-        which = f"lecture{'s' if ', ' in lectures else ''} {lectures.replace(', ', ' and ')}"
-        where = "after all lectures" if lectures == "all" else which
-        about = about[0].upper() + about[1:]
-        listed += f"1. [{title}]({name}/{name}.ipynb)<br>{about}. <small>{time}; {where}</small>\n"
-    return ASSIGNMENTS.format(count=len(rows) - 1, listed=listed)
+    return templates.render("assignments.html", rows=rows)
 
 
 def _head(pattern: str, lecture: Path) -> str:

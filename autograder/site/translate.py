@@ -52,9 +52,8 @@ translate.parser = parser  # type: ignore[attr-defined]
 
 def asked(translation: Translation, told: Any) -> list[tuple[str, str]]:
     """What the page of an executed lecture asks for: (cell, message)."""
-    sheet = Sheet(Writer(Pages({}), "lectures/x.py", "lectures/x.html"), told["html"], "", told["scripts"])
-    sheet.translate(translation)
-    sheet.body(told["notebook"]["cells"])
+    writer = Writer(Pages({}), "lectures/x.py", "lectures/x.html")
+    Sheet(writer, told["html"], "", told["scripts"], translation).body(told["notebook"]["cells"])
     return list(translation.asked)
 
 

@@ -87,9 +87,8 @@ class Translation:
             elif token.type == "html_block":
                 token.content = self._walked(token.content, self._block)
             elif token.type == "math_block":
-                token.content = re.sub(
-                    r"\\text\{([^{}]+)\}", lambda f: rf"\text{{{self.message(f[1]) or f[1]}}}", token.content
-                )
+                words = re.compile(r"(?<=\\text\{)[^{}]+(?=\})")
+                token.content = words.sub(lambda f: self.message(f[0]) or f[0], token.content)
 
     def _block(self, text: str) -> str | None:
         """HTML in Markdown has no code behind it: each run is a message."""
@@ -109,9 +108,9 @@ class Translation:
     def states(self, packed: str) -> str:
         """The states of a widget."""
         told = json.loads(taken(packed))
-        told["table"] = [
-            piece if piece.startswith("<style") else self._walked(piece, self._short) for piece in told["table"]
-        ]
+        for i, piece in enumerate(told["table"]):
+            if not piece.startswith("<style"):
+                told["table"][i] = self._walked(piece, self._short)
         told["options"] = [[self.plain(option) for option in options] for options in told["options"]]
         return script(told)
 
@@ -124,7 +123,7 @@ class Translation:
         made: list[str] = []
         for part in re.split(f"({SILENT}|(?!{INLINE})<[^>]*>)", markup, flags=re.S):
             if part.startswith("<") and not re.match(INLINE, part):
-                part = ATTRIBUTE.sub(lambda f: f'{f[1]}="{_attribute(f[2], translate)}"', part)
+                part = ATTRIBUTE.sub(lambda f: f'{f[1]}="{(translate(f[2]) or f[2]).replace(chr(34), "&quot;")}"', part)
                 part = _TOLD.sub(lambda f: f'data-told="{self._told(f[1])}"', part)
                 part = _FILE.sub(lambda f: f'src="{self._file(f[1])}"', part)
                 made.append(_DRAWING.sub(lambda f: redrawn(f[0], self.plain), part))
@@ -194,10 +193,6 @@ class Translation:
         if translation is None:
             return None
         return re.sub(r"\{(\d)\}", lambda place: each[int(place[1])], inside(said.shown(translation)))
-
-
-def _attribute(value: str, translate: Callable[[str], str | None]) -> str:
-    return (translate(value) or value).replace('"', "&quot;")
 
 
 def speaks(text: str) -> bool:
