@@ -17,10 +17,8 @@ def settings(made: drawn.Drawn, node: Any, path: tuple[str, ...] = ()) -> dict[t
     if isinstance(node, int):
         return {path: made.pictures[node]}
     options, _, below = node
-    found: dict[tuple[str, ...], str] = {}
-    for at, child in below.items():
-        found |= settings(made, child, (*path, made.options[options][at]))
-    return found
+    parts = [settings(made, child, (*path, made.options[options][at])) for at, child in below.items()]
+    return {at: picture for part in parts for at, picture in part.items()}
 
 
 def test_every_setting_shows_what_the_widget_shows() -> None:

@@ -11,15 +11,13 @@ import torch
 
 from autograder.launcher.say import SetupError
 from autograder.site import llm, publish
-from tests.autograder.site.browsing import across, contrast, unfold, violations
+from tests.autograder.site.browsing import across, assert_perceivable, unfold
 from tests.autograder.site.serving import served
 from tests.lab import PATIENCE, ROOT, expect
 
-_MARKS = (pytest.mark.everything, pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(600))
-
 
 def in_browser(test: Any) -> Any:
-    for mark in _MARKS:
+    for mark in (pytest.mark.everything, pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(600)):
         test = mark(test)
     return test
 
@@ -124,8 +122,7 @@ def test_it_agrees_with_the_course_from_a_folder_without_a_network(site: Path, o
     agree(listed(page), course.top("The capital of France is Paris"))
 
     unfold(page)
-    assert not violations(page)
-    assert not contrast(page)
+    assert_perceivable(page)
     assert not across(page)
 
     page.get_by_label("What the model continues").fill(PRINTER)

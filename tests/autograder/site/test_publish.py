@@ -90,8 +90,7 @@ def test_a_sheet_shows_what_a_reader_sees() -> None:
 
 
 def test_search_finds_words_formulas_and_what_pictures_say() -> None:
-    picture = '<svg aria-label="two"><text>t</text></svg>'
-    notes = '<template class="notes"><p>ask</p></template>'
+    picture, notes = '<svg aria-label="two"><text>t</text></svg>', '<template class="notes"><p>ask</p></template>'
     body = f'<p>x</p>{notes}<h1 id="a">A <em>b</em></h1><p>one</p>{notes}{picture}<h2 id="c">C</h2><p>$</p>'
     assert publish.sections_of("T", "p.html", body) == [
         ("T", "A b", "p.html#a", "one two"),

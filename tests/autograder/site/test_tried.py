@@ -31,9 +31,7 @@ def test_weights_are_the_files_of_the_checkpoints(scripts: dict[str, str], name:
 def test_the_pieces_are_those_of_bpe_gpt(scripts: dict[str, str]) -> None:
     told, tokenizer = json.loads(taken(scripts["cards"]))["bytes"], checkpoint("bpe_gpt").tokenizer
     assert [tokenizer.vocabulary[i] for i in told["bytes"]] == [bytes([b]) for b in range(256)]
-    assert [[tokenizer.vocabulary[i] for i in pair] for pair in told["merges"]] == [
-        [*pair] for pair in tokenizer.merges
-    ]
+    assert [tuple(tokenizer.vocabulary[i] for i in pair) for pair in told["merges"]] == [*map(tuple, tokenizer.merges)]
     assert len(told["special"]) + 256 + len(told["merges"]) == tokenizer.vocab_size
 
 
@@ -41,9 +39,8 @@ def test_probabilities_follow_from_the_counts() -> None:
     """Kneser-Ney from what a page gets, on a small text, for every context of two words or fewer."""
     from nlmcore.ngram import NGramLM
 
-    text = [
-        [1, *torch.randint(3, 9, (40,), generator=torch.Generator().manual_seed(seed)).tolist(), 2] for seed in (0, 1)
-    ]
+    drawn = torch.randint(3, 9, (2, 40), generator=torch.Generator().manual_seed(0)).tolist()
+    text = [[1, *row, 2] for row in drawn]
     models = [NGramLM(n, 9).fit(text) for n in (1, 2, 3)]
     told = json.loads(taken(script(tried.trie(models))))
     contexts: list[tuple[int, ...]] = [()]
