@@ -81,11 +81,8 @@ def _execute(lecture: Path, root: Path, where: Path) -> dict[str, Any]:
     """Run all cells in a kernel, then draw the states there."""
     where.parent.mkdir(parents=True, exist_ok=True)
     notebook = text.from_text(figures.words(lecture.read_text(encoding="utf-8")), root)
-
-    def draw() -> str:
-        return f"from autograder.site import drawn\ndrawn.write({str(where)!r}, {displayed(notebook)!r})"
-
-    execute(notebook, root / "lectures", where, draw)
+    drawn = f"from autograder.site import drawn\ndrawn.write({str(where)!r}, "
+    execute(notebook, root / "lectures", where, lambda: f"{drawn}{displayed(notebook)!r})")
     told = json.loads(where.read_text(encoding="utf-8"))
     where.unlink()
     return {"notebook": notebook, **told}

@@ -28,8 +28,7 @@ _MANIFEST = Path(__file__).with_name("npm")
 def code(root: Path) -> Path:
     """The packages, installed below `build/` as the lock says. Raises SetupError where they cannot be."""
     cache = root / "build" / "npm"
-    names = ("package.json", "package-lock.json", ".npmrc")
-    now = {name: (_MANIFEST / name).read_bytes() for name in names}
+    now = {name: (_MANIFEST / name).read_bytes() for name in ("package.json", "package-lock.json", ".npmrc")}
     made = cache / "node_modules" / ".package-lock.json"
     if made.is_file() and all((cache / name).read_bytes() == content for name, content in now.items()):
         return cache / "node_modules" / "@wllama"

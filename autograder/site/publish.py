@@ -56,7 +56,7 @@ MENU = {
     "Search": "search.html",
 }
 _PHOTOGRAPH = b'class="nlm-photo"'
-_PHOTOGRAPHS = (
+_NOT_INVERTED = (
     b"<style>@media (prefers-color-scheme:dark){.nlm-photo{filter:invert(1) hue-rotate(180deg)}}</style></svg>"
 )
 """In the dark the site's style inverts a picture but reaches nothing inside its file, which knows the page's scheme."""
@@ -93,28 +93,26 @@ class Site:
         others = [(other, there) for other, there in more["spoken"].items() if other != language]
         menu = [(name, there) for name, there in MENU.items() if there != llm.PAGE or llm.SOURCE in self.pages.made]
         neighbours = {side: more[side] and (more[side][0], relative(more[side][1], to)) for side in ("before", "after")}
-        values = (
-            more
-            | neighbours
-            | {
-                "title": f"{title} · {say(words.COURSE)}" if to != "index.html" else words.COURSE,
-                "description": description(body) or title,
-                "address": self.address,
-                "language": language,
-                "spoken": [(other, catalogue.name(other), relative(there, to)) for other, there in others],
-                "say": say,
-                "script_words": json.dumps({text: say(text) for text in words.of_script()}, ensure_ascii=False),
-                "root": root,
-                "page": to,
-                "number": number and int(number[1]),
-                "here": relative(to, to),
-                "menu": [(say(name), relative(there, to)) for name, there in menu],
-                "headings": sections if len(sections) > 2 else [],
-                "body": templates.Markup(body),
-                "foot": templates.Markup(say(words.FOOT).format(root=root)),
-                "policy": templates.Markup(policy and f" {policy}"),
-            }
-        )
+        values = {
+            **more,
+            **neighbours,
+            "title": f"{title} · {say(words.COURSE)}" if to != "index.html" else words.COURSE,
+            "description": description(body) or title,
+            "address": self.address,
+            "language": language,
+            "spoken": [(other, catalogue.name(other), relative(there, to)) for other, there in others],
+            "say": say,
+            "script_words": json.dumps({text: say(text) for text in words.of_script()}, ensure_ascii=False),
+            "root": root,
+            "page": to,
+            "number": number and int(number[1]),
+            "here": relative(to, to),
+            "menu": [(say(name), relative(there, to)) for name, there in menu],
+            "headings": sections if len(sections) > 2 else [],
+            "body": templates.Markup(body),
+            "foot": templates.Markup(say(words.FOOT).format(root=root)),
+            "policy": templates.Markup(policy and f" {policy}"),
+        }
         write_whole(self.out / to, templates.render("site.html", **values))
         if language == "en":  # the search is in English
             self.index += sections_of(title, to, body)
@@ -210,7 +208,7 @@ class Site:
         write_whole(self.out / "present.js", presented.script())
         for name in sorted(self.pages.copied):
             drawn = (self.root / name).read_bytes()
-            write_whole(self.out / name, drawn.replace(b"</svg>", _PHOTOGRAPHS) if _PHOTOGRAPH in drawn else drawn)
+            write_whole(self.out / name, drawn.replace(b"</svg>", _NOT_INVERTED) if _PHOTOGRAPH in drawn else drawn)
 
 
 def translation(root: Path, lecture: Path, language: str) -> Translation:

@@ -18,19 +18,7 @@ from autograder.site.catalogue import Translations, localised
 from autograder.site.outlines import redrawn
 from autograder.site.packed import script, taken
 from autograder.site.prose import PARSER
-from autograder.site.strings import (
-    ATTRIBUTE,
-    INLINE,
-    SILENT,
-    WORD,
-    Said,
-    Strings,
-    escaped,
-    inside,
-    ours,
-    outside,
-    used,
-)
+from autograder.site.strings import ATTRIBUTE, WORD, Said, Strings, escaped, in_parts, inside, ours, outside, used
 from lectures.show.question import marked
 
 STALE = "This section has changed in the original. What is not translated yet is in English."
@@ -121,8 +109,8 @@ class Translation:
     def _walked(self, markup: str, translate: Callable[[str], str | None]) -> str:
         """HTML whose runs of words, and attributes that are read aloud, are translated."""
         made: list[str] = []
-        for part in re.split(f"({SILENT}|(?!{INLINE})<[^>]*>)", markup, flags=re.S):
-            if part.startswith("<") and not re.match(INLINE, part):
+        for spoken, part in in_parts(markup):
+            if not spoken:
                 part = ATTRIBUTE.sub(lambda f: f'{f[1]}="{(translate(f[2]) or f[2]).replace(chr(34), "&quot;")}"', part)
                 part = _TOLD.sub(lambda f: f'data-told="{self._told(f[1])}"', part)
                 part = _FILE.sub(lambda f: f'src="{self._file(f[1])}"', part)

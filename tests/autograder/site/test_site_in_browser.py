@@ -8,7 +8,7 @@ import pytest
 
 from autograder.site import publish, translate
 from autograder.site.kept import executed
-from tests.autograder.site.browsing import press, uncover, uncovered
+from tests.autograder.site.browsing import press, uncover
 from tests.autograder.site.conftest import ROOT
 from tests.autograder.site.serving import served
 from tests.lab import expect
@@ -26,19 +26,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("served") / "sub" / "path"
     assert publish.publish(SimpleNamespace(root=ROOT), ["--only", "12", "--out", str(out)]) == 0  # type: ignore[arg-type]
     return out
-
-
-def test_a_prediction_is_judged_and_kept_in_this_browser(site: Path, opened: Any) -> None:
-    page = opened(site / LECTURE)
-    assert not uncovered(page)
-    first = page.locator(".nlm-predict").first
-    expect(first.locator("img")).to_be_hidden()
-    first.get_by_role("button", name="about 256").press("Enter")
-    first.get_by_text("Not quite. Your guess: about 256.").wait_for()
-    first.locator("img").wait_for()
-    page.reload()
-    first.get_by_text("Not quite. Your guess: about 256.").wait_for()
-    page.get_by_text("Your first guesses in this lecture: 0 of 1 right.").wait_for()
 
 
 def test_the_german_page_is_complete_and_speaks_german(site: Path, opened: Any) -> None:
