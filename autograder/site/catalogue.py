@@ -32,11 +32,6 @@ def languages(root: Path, stem: str) -> list[str]:
     return sorted({path.parent.name for path in (root / WHERE).glob(f"*/{stem}.po")})
 
 
-def stems(root: Path, language: str) -> list[str]:
-    """The catalogues that a language has."""
-    return sorted(path.stem for path in (root / WHERE / language).glob("*.po"))
-
-
 def contexts(cells: Iterable[Any]) -> Iterator[str]:
     """What the catalogues call each cell: "3. Three scores, side by side · 2". A lecturer's notes are "… · notes"."""
     section, count = "", 0
@@ -130,19 +125,16 @@ class Translations:
         old = [message for message in self.catalogue if message.id and message.string]
         for context, english in dict.fromkeys(asked):
             before = self.catalogue.get(english, context or None)
-            comments = list(before.user_comments) if before else []
             found = self.find(context, english)
-            if found is not None:
-                made.add(english, found, context=context or None, user_comments=comments)
-                continue
             same = [message for message in old if (message.context or "") == context] or old
-            close = get_close_matches(english, [str(message.id) for message in same], 1)
-            if close:
+            more: dict[str, Any] = {}
+            if found is not None:
+                more = {"string": found, "user_comments": list(before.user_comments) if before else []}
+            elif close := get_close_matches(english, [str(message.id) for message in same], 1):
                 match = next(message for message in same if message.id == close[0])
                 previous = match.previous_id if match.fuzzy and match.id == english else [str(match.id)]
-                made.add(english, match.string, context=context or None, flags={"fuzzy"}, previous_id=previous)
-            else:
-                made.add(english, context=context or None)
+                more = {"string": match.string, "flags": {"fuzzy"}, "previous_id": previous}
+            made.add(english, context=context or None, **more)
         return made
 
     def write(self, catalogue: Catalog) -> None:

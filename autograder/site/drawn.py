@@ -55,9 +55,7 @@ def stops_of(control: Any, most: int = STOPS[0], listed: int = STOPS[0], typed: 
         at = round((control.value - control.min) / control.step)
         values = (type(control.value)(round(control.min + i * control.step, 10)) for i in _kept(count, at, most))
         return [Stop(value, f"{value:.{decimals}f}".replace("-", "−")) for value in values]
-    every = [
-        Stop(value, str(label)) for label, value in zip(control._options_labels, control._options_values, strict=True)
-    ]
+    every = [Stop(*one) for one in zip(control._options_values, map(str, control._options_labels), strict=True)]
     at = place(every, control.value)
     if isinstance(control, ipywidgets.SelectionSlider):
         return [every[i] for i in _kept(count, at, most)]
@@ -82,7 +80,7 @@ def _kept(count: int, at: int, most: int) -> Sequence[int]:
 def place(stops: Sequence[Stop], value: Any) -> int:
     """Where a value is among stops: itself, or for numbers the nearest."""
     for i, stop in enumerate(stops):
-        if stop.value is value or (type(stop.value) is type(value) and stop.value == value):
+        if _same(stop.value, value):
             return i
     if isinstance(value, (int, float)):
         return min(range(len(stops)), key=lambda i: abs(stops[i].value - value))
@@ -117,13 +115,8 @@ class Drawn:
     plan: Plan
     pictures: list[str] = field(default_factory=list)
     options: list[list[str]] = field(default_factory=list)
+    """Of every control, at each of its states, what it offers; each once."""
     tree: Any = None
-
-    def index(self, labels: list[str]) -> int:
-        """The place of a control's options among all that were seen."""
-        if labels not in self.options:
-            self.options.append(labels)
-        return self.options.index(labels)
 
 
 def drawn(live: Live, plan: Plan | None = None) -> Drawn:
@@ -147,10 +140,8 @@ def _as_many_as_fit(live: Live) -> Drawn:
     count = len(few.pictures)
     bytes_, characters = len(packed(few.tree, few.options, few.pictures)), sum(map(len, few.pictures))
     for share in (2, 1):  # many states share more than a few do; if not, the same again with half of them
-        room = min(
-            STATES, share * BYTES * count // bytes_, CHARACTERS * count // characters, int(SECONDS * count / seconds)
-        )
-        made = _drawn(live, plan_of(list(live.controls.values()), room))
+        most = (share * BYTES * count // bytes_, CHARACTERS * count // characters, int(SECONDS * count / seconds))
+        made = _drawn(live, plan_of(list(live.controls.values()), min(STATES, *most)))
         if len(packed(made.tree, made.options, made.pictures)) <= BYTES:
             break
     return made
@@ -175,11 +166,12 @@ def _drawn(live: Live, plan: Plan) -> Drawn:
             return seen.setdefault(live.picture.value, len(seen))
         control = live.controls[names[len(path)]]
         stops = stops_of(control, plan.most, plan.listed, str(start[names[len(path)]]))
-        begin = place(stops, control.value)
-        below = {
-            i: walk([*path, stop.value], left - (i != begin)) for i, stop in enumerate(stops) if left or i == begin
-        }
-        return [made.index([stop.label for stop in stops]), begin, below]
+        begin, labels = place(stops, control.value), [stop.label for stop in stops]
+        moved = [(i, stop.value) for i, stop in enumerate(stops) if left or i == begin]
+        below = {i: walk([*path, value], left - (i != begin)) for i, value in moved}
+        if labels not in made.options:
+            made.options.append(labels)
+        return [made.options.index(labels), begin, below]
 
     made.tree = walk([], plan.moved)
     made.pictures = list(seen)
@@ -189,10 +181,15 @@ def _drawn(live: Live, plan: Plan) -> Drawn:
 
 def _try(control: Any, value: Any) -> None:
     """Set a control; a value that it does not offer any more leaves it where it is."""
-    if control.value is value or (type(control.value) is type(value) and control.value == value):
+    if _same(control.value, value):
         return
     if not hasattr(control, "_options_values") or value in control._options_values:
         control.value = value
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether they are equal; True is not 1."""
+    return one is other or (type(one) is type(other) and one == other)
 
 
 # --- as HTML -------------------------------------------------------------------------------------
@@ -202,41 +199,23 @@ KINDS = {ipywidgets.Dropdown: "menu", ipywidgets.Checkbox: "tick", ipywidgets.To
 
 
 def kind(control: Any) -> str:
-    return KINDS.get(type(control), "typed" if isinstance(control, ipywidgets.Text) else "slider")
+    return "typed" if isinstance(control, ipywidgets.Text) else KINDS.get(type(control), "slider")
 
 
 def described(live: Live, made: Drawn) -> dict[str, Any]:
     """What the page needs to make a widget's controls before it has its states."""
-    names = list(live.controls)
-    box = live.children[0]
-    rows = [
-        [names.index(n) for part in row.children for n in names if live.controls[n] is part] for row in box.children
-    ]
-    played = {
-        names.index(n)
-        for row in box.children
-        for a, b in pairwise(row.children)
-        if isinstance(a, ipywidgets.Play)
-        for n in names
-        if live.controls[n] is b
-    }
-    controls, node = [], made.tree
-    for i, (name, control) in enumerate(live.controls.items()):
+    places = {id(control): i for i, control in enumerate(live.controls.values())}
+    lines = [row.children for row in live.children[0].children]
+    rows = [[places[id(part)] for part in line if id(part) in places] for line in lines]
+    played = {id(b) for line in lines for a, b in pairwise(line) if isinstance(a, ipywidgets.Play)}
+    controls, node, coarse = [], made.tree, False
+    for name, control in live.controls.items():
         options, at, below = node
-        node = below[at]
+        node, words = below[at], made.options[options]
         label = control.description or getattr(control, "placeholder", "") or name.replace("_", " ")
-        controls.append(
-            {
-                "name": name,
-                "kind": kind(control),
-                "label": label,
-                "options": made.options[options],
-                "at": at,
-                "play": i in played,
-            }
-        )
-    full = map(size_of, live.controls.values())
-    coarse = any(len(c["options"]) < n for c, n in zip(controls, full, strict=True))
+        told = {"name": name, "kind": kind(control), "label": label, "options": words, "at": at}
+        controls.append(told | {"play": id(control) in played})
+        coarse |= len(words) < size_of(control)
     return {"controls": controls, "rows": rows, "moved": made.plan.moved, "coarse": coarse}
 
 
@@ -265,25 +244,21 @@ class Gathered:
             return "".join(f"<div>{inside}</div>" for child in widget.children if (inside := self.html_of(child)))
         return ""
 
+    def _added(self, script: str, **told: Any) -> int:
+        """The number of a script of states, of which the report says what is told."""
+        number = len(self.report)
+        self.scripts[str(number)] = script
+        self.report.append({**told, "bytes": len(script)})
+        return number
+
     def _live(self, live: Live) -> str:
         made = drawn(live, self.plan)
         told = described(live, made)
-        number = len(self.report)
         states = packed(made.tree, made.options, made.pictures)
-        self.scripts[str(number)] = states
-        self.report.append(
-            {
-                "controls": [f"{c['label']} {c['kind']} {len(c['options'])}" for c in told["controls"]],
-                "states": len(made.pictures),
-                "moved": made.plan.moved,
-                "of": len(told["controls"]),
-                "coarse": told["coarse"],
-                "bytes": len(states),
-                "characters": sum(map(len, made.pictures)),
-            }
-        )
-        told["bytes"] = len(states)
-        data = html.escape(json.dumps(told, ensure_ascii=False))
+        controls = [f"{c['label']} {c['kind']} {len(c['options'])}" for c in told["controls"]]
+        which = {"moved": made.plan.moved, "of": len(controls), "coarse": told["coarse"]}
+        number = self._added(states, controls=controls, states=len(made.pictures), **which)
+        data = html.escape(json.dumps(told | {"bytes": len(states)}, ensure_ascii=False))
         return (
             f'<div class="nlm-live" data-states="{number}" data-told="{data}"><div class="nlm-controls"></div>'
             f'<div class="widget-html-content">{live.picture.value}</div></div>'
@@ -291,20 +266,18 @@ class Gathered:
 
     def _stored(self, widget: Any) -> str:
         """A widget that draws itself (`lectures.widgets.living`), from the answers that it has stored."""
-        number, content = str(len(self.report)), widget.stored()
-        self.scripts[number] = script(content)
-        told = {"controls": [f"sentence {len(content)}"], "states": sum(len(one["every"]) for one in content)}
-        size = {"bytes": len(self.scripts[number]), "characters": len(self.scripts[number])}
-        self.report.append(told | size | {"moved": 1, "of": 2, "coarse": False})
-        return str(widget.html(states=number))
+        content = widget.stored()
+        states = sum(len(one["every"]) for one in content)
+        which = {"moved": 1, "of": 2, "coarse": False}
+        number = self._added(script(content), controls=[f"sentence {len(content)}"], states=states, **which)
+        return str(widget.html(states=str(number)))
 
     def _prediction(self, asked: Prediction) -> str:
         options = "".join(f"<li>{marked(option)}</li>" for option in asked.kind.options)
         revealed = "".join(part if isinstance(part, str) else self.html_of(part) for part in asked.revealed)
-        right = {"choice": asked.kind.answer, "order": asked.kind.answer, "number": asked.kind.bounds}[asked.kind.name]
-        told = html.escape(
-            json.dumps({"kind": asked.kind.name, "right": right, "question": asked.question}, ensure_ascii=False)
-        )
+        right = asked.kind.bounds if asked.kind.name == "number" else asked.kind.answer
+        about = {"kind": asked.kind.name, "right": right, "question": asked.question}
+        told = html.escape(json.dumps(about, ensure_ascii=False))
         hint = f"<p><small>({asked.kind.hint})</small></p>" if asked.kind.hint else ""
         return (
             f'<div class="nlm-predict" role="group" aria-label="A prediction" data-told="{told}">'
@@ -316,8 +289,8 @@ class Gathered:
 
 def gathered(ids: Sequence[str], plan: Plan | None = None) -> dict[str, Any]:
     """For the widgets with these ids: HTML, states and what became of each."""
-    made = Gathered(plan)
-    pages = {name: made.html_of(registry._instances[name]) for name in ids if name in registry._instances}
+    made, there = Gathered(plan), registry._instances
+    pages = {name: made.html_of(there[name]) for name in ids if name in there}
     return {"html": pages, "scripts": made.scripts, "report": made.report}
 
 

@@ -6,11 +6,8 @@ of `packed.py` do. Each is named after its content: an unchanged one is not writ
 never out of date.
 """
 
-import base64
-import gzip
 import hashlib
 import json
-import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -19,7 +16,7 @@ from typing import Any
 from autograder import pages as templates
 from autograder.files import write_whole
 from autograder.launcher.say import SetupError
-from autograder.site.prose import Heading
+from autograder.site.packed import handing
 
 FOLDER, PAGE, NAME, SOURCE = "llm", "llm.html", "A real model", "autograder/site/llm.py"
 CHUNK = 4 << 20
@@ -31,8 +28,7 @@ _MANIFEST = Path(__file__).with_name("npm")
 def code(root: Path) -> Path:
     """The packages, installed below `build/` as the lock says. Raises SetupError where they cannot be."""
     cache = root / "build" / "npm"
-    names = ("package.json", "package-lock.json", ".npmrc")
-    now = {name: (_MANIFEST / name).read_bytes() for name in names}
+    now = {name: (_MANIFEST / name).read_bytes() for name in ("package.json", "package-lock.json", ".npmrc")}
     made = cache / "node_modules" / ".package-lock.json"
     if made.is_file() and all((cache / name).read_bytes() == content for name, content in now.items()):
         return cache / "node_modules" / "@wllama"
@@ -59,62 +55,34 @@ def weights() -> Path:
         raise SetupError(str(error)) from error
 
 
-class Scripts:
-    """The scripts in one folder. `add` returns the name by which the page asks for one."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.kept: set[str] = set()
-
-    def add(self, stem: str, content: bytes, code: bool = False) -> str:
-        name = f"{stem}-{hashlib.sha256(content).hexdigest()[:12]}"
-        path = self.folder / f"{name}.js"
-        self.kept.add(path.name)
-        if not path.is_file():
-            data = base64.b64encode(gzip.compress(content, 6, mtime=0)).decode()
-            write_whole(path, content if code else f'nlm.take("{data}", "blob")')
-        return f"{self.folder.name}/{name}"
-
-    def tidy(self) -> None:
-        for path in self.folder.iterdir():
-            if path.name not in self.kept:
-                path.unlink()
-
-    def size(self, names: list[str]) -> int:
-        return sum((self.folder.parent / f"{name}.js").stat().st_size for name in names)
-
-
 def build(root: Path, out: Path) -> str:
     """Write all that the page loads; its HTML. Raises SetupError where a part cannot be had."""
-    model, packages = weights(), code(root)
-    scripts = Scripts(out / FOLDER)
-    library = (packages / "wllama" / "esm" / "index.cjs").read_text(encoding="utf-8")
-    licence = (packages / "wllama" / "LICENCE").read_text(encoding="utf-8")
-    wrapped = _SCRIPT.format(licence=licence, library=library).encode()
-    content = model.read_bytes()
-    chunks = [content[start : start + CHUNK] for start in range(0, len(content), CHUNK)]
-    compat = packages / "wllama-compat" / "wasm"
+    model, packages = weights().read_bytes(), code(root)
+    kept: list[str] = []
+
+    def add(stem: str, content: bytes, code: bool = False) -> str:
+        """The name by which the page asks for a script."""
+        kept.append(f"{FOLDER}/{stem}-{hashlib.sha256(content).hexdigest()[:12]}")
+        path = out / f"{kept[-1]}.js"
+        if not path.is_file():
+            write_whole(path, content if code else handing(content, "blob", 6))
+        return kept[-1]
+
+    wllama, older = packages / "wllama", packages / "wllama-compat" / "wasm"
+    library, licence = ((wllama / name).read_text(encoding="utf-8") for name in ("esm/index.cjs", "LICENCE"))
     parts: dict[str, Any] = {
-        "library": scripts.add("wllama", wrapped, code=True),
-        "engine": scripts.add("engine", (packages / "wllama" / "esm" / "wasm" / "wllama.wasm").read_bytes()),
-        "older": scripts.add("older", (compat / "wllama.wasm").read_bytes()),
-        "worker": scripts.add("worker", (compat / "wllama.js").read_bytes()),
-        "weights": [scripts.add(f"weights-{number:02}", chunk) for number, chunk in enumerate(chunks)],
+        "library": add("wllama", _SCRIPT.format(licence=licence, library=library).encode(), code=True),
+        "engine": add("engine", (wllama / "esm/wasm/wllama.wasm").read_bytes()),
+        "older": add("older", (older / "wllama.wasm").read_bytes()),
+        "worker": add("worker", (older / "wllama.js").read_bytes()),
+        "weights": [add(f"weights-{n:02}", model[n * CHUNK :][:CHUNK]) for n in range(-(-len(model) // CHUNK))],
     }
-    scripts.tidy()
-    megabytes = scripts.size([parts["library"], parts["engine"], *parts["weights"]]) / 1e6
+    for path in {*(out / FOLDER).iterdir()} - {out / f"{name}.js" for name in kept}:
+        path.unlink()
+    loaded = [parts["library"], parts["engine"], *parts["weights"]]
+    megabytes = sum((out / f"{name}.js").stat().st_size for name in loaded) / 1e6
     shutil.copy(templates.FOLDER / "llm.js", out / FOLDER / "page.js")
     return templates.render("llm.html", parts=json.dumps(parts), megabytes=f"{megabytes:.0f}")
-
-
-def remove(out: Path) -> None:
-    (out / PAGE).unlink(missing_ok=True)
-    shutil.rmtree(out / FOLDER, ignore_errors=True)
-
-
-def headings(body: str) -> list[Heading]:
-    found = re.findall(r'<h([12]) id="([^"]+)">(.*?)</h', body)
-    return [Heading(int(level), anchor, words) for level, anchor, words in found]
 
 
 _SCRIPT = """/*

@@ -7,23 +7,17 @@ runs no scripts and drops drawings inside HTML. `--branch` puts the files on a b
 import argparse
 import base64
 import html
-import os
 import re
 import subprocess
-import tempfile
 import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from nbclient.exceptions import CellExecutionError
-
 from autograder.launcher import requirements, say
 from autograder.launcher.environment import Environment
-from autograder.site import publish
-from autograder.site.kept import executed
+from autograder.site.kept import chosen, executed
 from autograder.site.sheet import LIVE
-from autograder.texts import glossary
 
 ON_COLAB = """\
 # On Colab, this installs the course, once per session, in a minute or two. Elsewhere it does nothing.
@@ -40,41 +34,43 @@ _PART = re.compile(
     r'|<img\b[^>]*?src="data:image/(?P<kind>svg\+xml|png);base64,(?P<content>[^"]+)"[^>]*>',
     re.S,
 )
+_PARTS = ("folded", "drawing", "kind", "content")
 _DRAWN = re.compile(r"<svg\b.*?</svg>|<img\b[^>]*>", re.S)
 _SAID = re.compile(r'\b(?:aria-label|alt)="([^"]*)"')
 _LAYOUT = re.compile(r"</?(?:div|section)\b[^>]*>|<template.*?</template>|<style.*?</style>", re.S)
 
 
 def still(cells: Iterable[Any], widgets: Mapping[str, str]) -> None:
-    """Make the outputs of these cells such that they can be seen anywhere."""
+    """Make the outputs of these cells such that they can be seen anywhere: words, pictures and folded answers in their
+    order, an answer's pictures in words."""
+
+    def seen(output: Any) -> list[Any]:
+        data = output.get("data", {})
+        if LIVE in data:
+            return pieces(widgets.get(data[LIVE]["model_id"], ""))
+        return pieces(data["text/html"]) if "text/html" in data else [output]
+
     for cell in cells:
         if cell["cell_type"] == "code":
-            cell["outputs"] = [made for output in cell["outputs"] for made in seen(output, widgets)]
-
-
-def seen(output: Any, widgets: Mapping[str, str]) -> list[Any]:
-    """One output as several: words, pictures and folded answers in their order; an answer's pictures in words."""
-    data = output.get("data", {})
-    if LIVE in data:
-        return pieces(widgets.get(data[LIVE]["model_id"], ""))
-    return pieces(data["text/html"]) if "text/html" in data else [output]
+            cell["outputs"] = [made for output in cell["outputs"] for made in seen(output)]
 
 
 def pieces(markup: str) -> list[Any]:
     made, at = [], 0
     for found in [*_PART.finditer(markup), None]:
         words = _LAYOUT.sub("", markup[at : found.start() if found else None])
-        if found and found["folded"]:  # a picture below it would give the answer away
-            words += _DRAWN.sub(lambda each: f"<p><em>{''.join(_SAID.findall(each[0])[:1])}</em></p>", found["folded"])
+        at = found.end() if found else 0
+        folded, drawing, kind, content = (found.group(name) if found else "" for name in _PARTS)
+        if folded:  # a picture below it would give the answer away
+            words += _DRAWN.sub(lambda each: f"<p><em>{''.join(_SAID.findall(each[0])[:1])}</em></p>", folded)
         if re.sub(r"<[^>]*>|\s", "", words):
             made.append(_shown("text/html", words))
-        if found and found["drawing"]:
-            made.append(_shown("image/svg+xml", found["drawing"]))
-        elif found and found["kind"]:
-            content = found["content"]
-            drawn = base64.b64decode(content).decode() if found["kind"] == "svg+xml" else content
-            made.append(_shown(f"image/{found['kind']}", drawn))
-        at = found.end() if found else 0
+        if kind == "svg+xml":
+            drawing = base64.b64decode(content).decode()
+        if drawing:
+            made.append(_shown("image/svg+xml", drawing))
+        elif kind:
+            made.append(_shown("image/png", content))
     return made
 
 
@@ -86,24 +82,26 @@ def _shown(kind: str, content: str) -> Any:
 
 def first_cell(root: Path, address: str) -> Any:
     """The cell that makes a lecture run on Colab. address: of the course's git repository."""
+    import nbformat
+
     wanted = requirements.read(root)
-    packages = [line for line in wanted.base if requirements.named(line) not in NO_COLAB]
-    carriers = [*wanted.no_deps, f"git+{address}"]
-    lines = {name: " ".join(f'"{each}"' for each in there) for name, there in
-             (("packages", packages), ("carriers", carriers))}  # fmt: skip
-    cell: dict[str, Any] = {"cell_type": "code", "execution_count": None, "id": "on-colab", "metadata": {}}
-    return {**cell, "outputs": [], "source": ON_COLAB.format(**lines)}
+    lines = {
+        "packages": [line for line in wanted.base if requirements.named(line) not in NO_COLAB],
+        "carriers": [*wanted.no_deps, f"git+{address}"],
+    }
+    quoted = {name: " ".join(f'"{each}"' for each in there) for name, there in lines.items()}
+    return nbformat.v4.new_code_cell(ON_COLAB.format(**quoted), id="on-colab")
 
 
-def to_look_at(root: Path, chosen: Iterable[Path], colab: str) -> dict[str, bytes]:
-    """Every file, by its path. Raises CellExecutionError if a lecture does not run."""
+def to_look_at(root: Path, lectures: Iterable[Path], colab: str) -> dict[str, bytes]:
+    """Every file, by its path."""
     import nbformat
 
     files = {path.relative_to(root).as_posix(): path.read_bytes() for each in BESIDE for path in root.glob(each)}
     page = files["lectures/README.md"].decode()
     files["lectures/README.md"] = re.sub(r"(\d\d_\w+)\.py\)", r"\1.ipynb)", page).encode()
-    for lecture in chosen:
-        told, seconds = executed(lecture, root, root / "build" / "site")
+    for lecture in lectures:
+        told, seconds = executed(lecture, root)
         notebook = told["notebook"]
         still(notebook["cells"], told["html"])
         if colab:
@@ -117,9 +115,8 @@ def to_look_at(root: Path, chosen: Iterable[Path], colab: str) -> dict[str, byte
 def commit(root: Path, branch: str, files: Mapping[str, bytes]) -> None:
     """Make these files, and no others, the newest state of a branch; the working tree stays as it is."""
 
-    def git(*line: str, given: bytes = b"", **variables: str) -> str:
-        env = {**os.environ, **variables}
-        done = subprocess.run(["git", *line], cwd=root, input=given, capture_output=True, env=env)
+    def git(*line: str, given: bytes = b"") -> str:
+        done = subprocess.run(["git", *line], cwd=root, input=given, capture_output=True)
         if done.returncode:
             raise say.SetupError(f"git {line[0]}: {done.stderr.decode(errors='replace').strip()}")
         return done.stdout.decode().strip()
@@ -127,16 +124,11 @@ def commit(root: Path, branch: str, files: Mapping[str, bytes]) -> None:
     where = f"refs/heads/{branch}"
     if git("rev-parse", "--symbolic-full-name", "HEAD") == where:
         raise say.SetupError(f"{branch} is the branch of this working tree; name another.")
-    with tempfile.TemporaryDirectory() as folder:
-        index = str(Path(folder) / "index")
-        lines = (
-            f"100644 {git('hash-object', '-w', '--stdin', given=content)}\t{name}" for name, content in files.items()
-        )
-        git("update-index", "--add", "--index-info", given="\n".join(lines).encode(), GIT_INDEX_FILE=index)
-        tree = git("write-tree", GIT_INDEX_FILE=index)
-    parents = [word for old in git("for-each-ref", "--format=%(objectname)", where).split() for word in ("-p", old)]
-    source = git("rev-parse", "--short", "HEAD")
-    git("update-ref", where, git("commit-tree", tree, *parents, "-m", f"The lectures with their outputs, of {source}"))
+    told = f"The lectures with their outputs, of {git('rev-parse', '--short', 'HEAD')}\n"
+    parent = f"from {where}^0\n" if git("for-each-ref", where) else ""
+    head = f"commit {where}\ncommitter {git('var', 'GIT_COMMITTER_IDENT')}\ndata {len(told)}\n{told}{parent}deleteall"
+    parts = (f"M 100644 inline {name}\ndata {len(content)}\n".encode() + content for name, content in files.items())
+    git("fast-import", "--quiet", given=b"\n".join([head.encode(), *parts]))
 
 
 def parser() -> argparse.ArgumentParser:
@@ -151,16 +143,7 @@ def parser() -> argparse.ArgumentParser:
 def write(place: Environment, rest: list[str]) -> int:
     """Write the archive."""
     options = parser().parse_args(rest)
-    try:
-        chosen = publish.chosen_of(glossary.lectures(place.root), options.only)
-    except LookupError as error:
-        say.line(str(error))
-        return 2
-    try:
-        files = to_look_at(place.root, chosen, options.colab)
-    except CellExecutionError as error:
-        say.line(f"A lecture does not run:\n{error}")
-        return 1
+    files = to_look_at(place.root, chosen(place.root, options.only), options.colab)
     out: Path = options.out or place.root / "release" / "notebooks.zip"
     out.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:

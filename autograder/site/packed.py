@@ -21,6 +21,16 @@ def packed(tree: Any, options: Sequence[Any], pictures: Sequence[str]) -> str:
 
 
 def script(value: Any) -> str:
-    """A value as a script that calls `nlm.take` with its JSON, compressed, in base64."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return f'nlm.take("{base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()}")'
+    """A script that hands a value to the page, as JSON."""
+    return handing(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
+
+
+def handing(content: bytes, how: str = "", level: int = 9) -> str:
+    """A script that hands bytes to the page by `nlm.take`: as `how`, a method of the browser's Response, or as JSON."""
+    data = base64.b64encode(gzip.compress(content, level, mtime=0)).decode()
+    return f'nlm.take("{data}", "{how}")' if how else f'nlm.take("{data}")'
+
+
+def taken(script: str) -> bytes:
+    """What a script hands to the page."""
+    return gzip.decompress(base64.b64decode(script.split('"')[1]))

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain, count
 from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import unquote
@@ -20,18 +21,13 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from autograder.feedback.mathematics import mathml
 
 BARE = re.compile(r"(?<![\\\w$])\$(?![\s$])([^$<>]{1,400}?)(?<![\s\\])\$(?![\d$])")
-_LINK = re.compile(r"""(?P<before><(?:a|img)\b[^>]*?\b(?:href|src)=")(?P<to>[^"]*)(?P<after>")""")
+_LINK = re.compile(r"""(<(?:a|img)\b[^>]*?\b(?:href|src)=")([^"]*)(?=")""")
 
 
-def parser() -> MarkdownIt:
-    made = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
-    dollarmath_plugin(
-        made, allow_labels=False, double_inline=True, renderer=lambda latex, how: mathml(latex, how["display_mode"])
-    )
-    return made
-
-
-_PARSER = parser()
+PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+dollarmath_plugin(
+    PARSER, allow_labels=False, double_inline=True, renderer=lambda latex, how: mathml(latex, how["display_mode"])
+)
 
 
 def with_mathematics(markup: str) -> str:
@@ -46,11 +42,8 @@ def with_mathematics(markup: str) -> str:
 def slug(words: str, taken: set[str]) -> str:
     """The anchor of a heading, as GitHub makes it; the second of its kind ends in -1."""
     plain = unicodedata.normalize("NFC", words).lower()
-    base = found = re.sub(r"[^\w\- ]", "", plain).strip().replace(" ", "-") or "section"
-    number = 0
-    while found in taken:
-        number += 1
-        found = f"{base}-{number}"
+    base = re.sub(r"[^\w\- ]", "", plain).strip().replace(" ", "-") or "section"
+    found = next(name for name in chain([base], (f"{base}-{n}" for n in count(1))) if name not in taken)
     taken.add(found)
     return found
 
@@ -101,7 +94,7 @@ class Writer:
     """Called with the parsed Markdown of each text."""
 
     def markdown(self, text: str) -> str:
-        tokens = _PARSER.parse(text)
+        tokens = PARSER.parse(text)
         heads = [(token, tokens[i + 1]) for i, token in enumerate(tokens) if token.type == "heading_open"]
         for token, inline in heads:
             token.attrSet("id", slug("".join(_words(inline.children or [])), self.taken))
@@ -110,7 +103,7 @@ class Writer:
         for token, inline in heads:
             words = "".join(_words(inline.children or []))
             self.headings.append(Heading(int(token.tag[1]), str(token.attrGet("id")), words))
-        made = re.sub(r"<th([^>]*)></th>", r"<td\1></td>", _PARSER.renderer.render(tokens, _PARSER.options, {}))
+        made = re.sub(r"<th([^>]*)></th>", r"<td\1></td>", PARSER.renderer.render(tokens, PARSER.options, {}))
         in_blocks = any(token.type == "html_block" for token in tokens)  # Markdown leaves the mathematics in them alone
         return self.linked(with_mathematics(made) if in_blocks else made)
 
@@ -118,16 +111,15 @@ class Writer:
         """HTML whose links lead to pages of the site."""
 
         def known(found: re.Match[str]) -> str:
-            to = self.pages.link(html.unescape(found["to"]), self.source, self.page)
-            if to is None:
-                return found["before"].replace(" href=", " data-course=") + found["to"] + found["after"]
-            return found["before"] + html.escape(to) + found["after"]
+            to = self.pages.link(html.unescape(found[2]), self.source, self.page)
+            return found[1].replace(" href=", " data-course=") + found[2] if to is None else found[1] + html.escape(to)
 
         return _LINK.sub(known, markup)
 
 
 def _words(tokens: Any) -> Iterator[str]:
     for token in tokens:
-        yield from (
-            _words(token.children) if token.children else [token.content] if not token.type.startswith("html") else []
-        )
+        if token.children:
+            yield from _words(token.children)
+        elif not token.type.startswith("html"):
+            yield token.content

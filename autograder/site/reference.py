@@ -17,72 +17,67 @@ It implements every model and every decoding algorithm of the course, to be read
 in a copy of the course. Each page has what its modules say of themselves, with equations, shapes and sources, and the
 code, folded.
 """
-_QUOTED = re.compile(r"(``?[^`\n]+``?)")
-_TURNED = re.compile(r"(\*\*\S.*?\S\*\*)|([*_$<\[\]\\])")
-"""What a docstring means as it stands, and Markdown does not."""
+_SPECIAL = re.compile(r"(``?[^`]+``?|\*\*\S.*?\S\*\*)|([*_$<\[\]\\])")
+"""In a docstring: code and bold words, which stay, and what means itself there, but not in Markdown."""
 
 
 def addresses(root: Path) -> dict[str, Path]:
     """Page -> the module or the package that it is about."""
-    found = {}
-    for path in sorted((root / PACKAGE).iterdir()):
-        if not path.name.startswith("_") and (path.suffix == ".py" or (path / "__init__.py").is_file()):
-            found[f"{PACKAGE}/{path.stem}.html"] = path
-    return found
+    paths = [path for path in sorted((root / PACKAGE).iterdir()) if not path.name.startswith("_")]
+    modules = [path for path in paths if path.suffix == ".py" or (path / "__init__.py").is_file()]
+    return {f"{PACKAGE}/{path.stem}.html": path for path in modules}
 
 
 def contents(root: Path) -> str:
     """The list of all pages, in Markdown."""
-    told = as_markdown(ast.get_docstring(_parsed(root / PACKAGE / "__init__.py")) or "")
-    listed = [f"- [{PACKAGE}.{path.stem}]({path.stem}.html): {_first(path)}" for path in addresses(root).values()]
-    return "\n".join([HEAD, told, "\n## Its parts\n", *listed, ""])
+
+    def told(path: Path) -> str:
+        source = path if path.is_file() else path / "__init__.py"
+        return said(ast.parse(source.read_text(encoding="utf-8")))
+
+    def line(path: Path) -> str:
+        first = " ".join(told(path).partition("\n\n")[0].split())
+        return f"- [{PACKAGE}.{path.stem}]({path.stem}.html): {first}"
+
+    return "\n".join([HEAD, told(root / PACKAGE), "\n## Its parts\n", *map(line, addresses(root).values()), ""])
 
 
-def _first(path: Path) -> str:
-    """The first sentence of a module or a package."""
-    told = ast.get_docstring(_parsed(path if path.is_file() else path / "__init__.py")) or ""
-    return as_markdown(" ".join(told.partition("\n\n")[0].split()))
-
-
-def _parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
+def said(node: ast.Module | ast.FunctionDef | ast.ClassDef) -> str:
+    """The docstring, in Markdown."""
+    return as_markdown(ast.get_docstring(node) or "")
 
 
 def body(path: Path, root: Path, writer: Writer) -> str:
     """One page as HTML."""
-    return "\n".join(_parts(path, root, writer))
-
-
-def _parts(path: Path, root: Path, writer: Writer) -> Iterator[str]:
     files = [path] if path.is_file() else sorted(path.rglob("*.py"), key=lambda file: (file.stem != "__init__", file))
-    yield writer.markdown(f"# {PACKAGE}.{path.stem}")
+    parts = [writer.markdown(f"# {PACKAGE}.{path.stem}")]
     for file in files:
         if file.stem.startswith("_") and file.stem != "__init__":
             continue
         source, own = file.read_text(encoding="utf-8"), file == files[0]
         tree = ast.parse(source)
         if not own:
-            yield writer.markdown(
-                f"## {'.'.join(file.relative_to(root).with_suffix('').parts).removesuffix('.__init__')}"
-            )
-        yield writer.markdown(as_markdown(ast.get_docstring(tree) or ""))
+            module = ".".join(file.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
+            parts.append(writer.markdown(f"## {module}"))
+        parts.append(writer.markdown(said(tree)))
         for node in tree.body:
             if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
-                yield from _definition(node, source, "##" if own else "###", writer)
+                parts += _definition(node, source, "##" if own else "###", writer)
+    return "\n".join(parts)
 
 
 def _definition(node: ast.FunctionDef | ast.ClassDef, source: str, level: str, writer: Writer) -> Iterator[str]:
     """Its name, how it is called, what it says, its public methods with their first paragraph, and the code."""
     yield writer.markdown(f"{level} {as_markdown(node.name)}")
     yield code(in_lines(head(node)))
-    yield writer.markdown(as_markdown(ast.get_docstring(node) or ""))
-    methods = []
+    yield writer.markdown(said(node))
+    methods = ""
     for part in node.body if isinstance(node, ast.ClassDef) else ():
         if isinstance(part, ast.FunctionDef) and not part.name.startswith("_"):
-            told = as_markdown((ast.get_docstring(part) or "").partition("\n\n")[0]).replace("\n", " ")
-            methods.append(f"- `{head(part)}`{': ' if told else ''}{told}")
+            told = said(part).partition("\n\n")[0].replace("\n", " ")
+            methods += f"- `{head(part)}`{': ' if told else ''}{told}\n"
     if methods:
-        yield writer.markdown("\n".join(methods))
+        yield writer.markdown(methods)
     yield code(ast.get_source_segment(source, node) or "", folded=True)
 
 
@@ -121,12 +116,6 @@ def _without_self(arguments: ast.arguments) -> str:
 def as_markdown(docstring: str) -> str:
     """A docstring's words as they stand: indented lines and quoted words are code, nothing else is special."""
     return "\n".join(
-        line if line.startswith("    ") else "".join(_escaped(part) for part in _QUOTED.split(line))
+        line if line.startswith("    ") else _SPECIAL.sub(lambda found: found[1] or f"\\{found[2]}", line)
         for line in docstring.split("\n")
     )
-
-
-def _escaped(part: str) -> str:
-    if part.startswith("`") and part.endswith("`") and len(part) > 2:
-        return part
-    return _TURNED.sub(lambda found: found[1] or f"\\{found[2]}", part)

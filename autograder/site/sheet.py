@@ -5,6 +5,7 @@ import hashlib
 import html
 import re
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from pygments import highlight
@@ -31,22 +32,23 @@ _PICTURE = re.compile(r'src="data:image/(svg\+xml|png);base64,([^"]+)"')
 class Sheet:
     """Cells to HTML. `files` are the pictures that the page shows, by name: a page should not carry them itself.
 
-    `translate` makes it a page in another language; then `translated` are the states of its widgets, from `scripts`.
+    With a translation it is in another language; then `translated` are the states of its widgets, from `scripts`.
     """
 
     def __init__(
-        self, writer: Writer, widgets: Mapping[str, str], states: str, scripts: Mapping[str, str] | None = None
+        self,
+        writer: Writer,
+        widgets: Mapping[str, str],
+        states: str,
+        scripts: Mapping[str, str] = MappingProxyType({}),
+        translation: Translation | None = None,
     ) -> None:
-        self.writer, self.widgets, self.states, self.scripts = writer, widgets, states, scripts or {}
-        self.translation: Translation | None = None
+        self.writer, self.widgets, self.states, self.scripts = writer, widgets, states, scripts
+        self.translation, writer.translate = translation, translation.tokens if translation else None
         self.files: dict[str, bytes] = {}
+        self.translated: dict[str, str] = {}
         self.slides = False
         """Whether the cells say where they appear in a presentation."""
-        self.translated: dict[str, str] = {}
-
-    def translate(self, translation: Translation) -> None:
-        """From here on, everything is in another language."""
-        self.translation, self.writer.translate = translation, translation.tokens
 
     def body(self, cells: Any) -> str:
         parts = []
@@ -68,11 +70,10 @@ class Sheet:
         self.slides = True
         if slide == "notes":
             return f'<template class="notes">{part}</template>'
+        kind, more = "cell", "" if _MORE.search(cell["source"]) else f' data-text="{len(cell["source"])}"'
         if cell["cell_type"] == "code":
-            lesson = " data-lesson" if "lesson" in cell["metadata"].get("tags", []) else ""
-            return f'<div class="cell code" data-slide="{slide}"{lesson}>{part}</div>'
-        text = "" if _MORE.search(cell["source"]) else f' data-text="{len(cell["source"])}"'
-        return f'<div class="cell" data-slide="{slide}"{text}>{part}</div>'
+            kind, more = "cell code", " data-lesson" if "lesson" in cell["metadata"].get("tags", []) else ""
+        return f'<div class="{kind}" data-slide="{slide}"{more}>{part}</div>'
 
     def drawn(self, markup: str) -> str:
         """What code has drawn, as HTML for this page."""
@@ -114,16 +115,14 @@ class Sheet:
             content = base64.b64decode(found[2])
             name = f"{hashlib.sha256(content).hexdigest()[:16]}.{found[1][:3]}"
             self.files[name] = content
-            size = _SIZE.search(content.decode("utf-8", errors="replace"))
-            room = f'width="{_pixels(size[1])}" height="{_pixels(size[2])}" ' if size else ""
+            size = _SIZE.search(
+                content.decode("utf-8", errors="replace")
+            )  # so much room is kept for it until it is there
+            width, height = (round(float(points) * 4 / 3) for points in size.groups()) if size else (0, 0)
+            room = f'width="{width}" height="{height}" ' if size else ""
             return f'{room}loading="lazy" src="{self.states}{name}"'
 
         return _PICTURE.sub(file, markup)
-
-
-def _pixels(points: str) -> int:
-    """A browser keeps this much room for a picture that it has not fetched yet."""
-    return round(float(points) * 4 / 3)
 
 
 def code(source: str, folded: bool = False) -> str:

@@ -14,8 +14,9 @@ from pathlib import Path
 from lectures.show.question import marked
 
 HOLE = "\x00"
-INLINE = r"</?(?:b|em|i|strong|code|small|sub|sup|a|br)\b[^>]*>"
-SILENT = r"<style.*?</style>|<pre.*?</pre>|<math.*?</math>|<!--.*?-->"
+_INLINE = r"</?(?:b|em|i|strong|code|small|sub|sup|a|br)\b[^>]*>"
+_APART = re.compile(rf"(<style.*?</style>|<pre.*?</pre>|<math.*?</math>|<!--.*?-->|(?!{_INLINE})<[^>]*>)", re.S)
+"""What stands between two runs of words."""
 ATTRIBUTE = re.compile(r'(?<= )(aria-label|alt|title|placeholder)="([^"]*)"')
 WORD, _LETTER = re.compile(r"[^\W\d_]{2}"), re.compile(r"[^\W\d_]")
 
@@ -61,16 +62,22 @@ def tagged(text: str) -> bool:
     return "</" in text or '="' in text
 
 
+def in_parts(markup: str) -> Iterator[tuple[bool, str]]:
+    """HTML in parts: (whether it is a run of words, the part)."""
+    for part in _APART.split(markup):
+        yield not part.startswith("<") or bool(re.match(_INLINE, part)), part
+
+
 def runs(markup: str) -> Iterator[str]:
     """The runs of words in HTML (or a string without tags), and the attributes that are read aloud."""
     if not tagged(markup):
         yield markup
         return
-    for part in re.split(f"({SILENT}|(?!{INLINE})<[^>]*>)", markup, flags=re.S):
-        if part.startswith("<") and not re.match(INLINE, part):
-            yield from (found[1] for found in ATTRIBUTE.findall(part))
-        else:
+    for words, part in in_parts(markup):
+        if words:
             yield part if tagged(part) else html.unescape(part)
+        else:
+            yield from (found[1] for found in ATTRIBUTE.findall(part))
 
 
 @dataclass(frozen=True)

@@ -9,18 +9,16 @@ from collections import Counter
 from typing import Any
 
 from babel import Locale, UnknownLocaleError
-from nbclient.exceptions import CellExecutionError
 
 from autograder.launcher import say
 from autograder.launcher.environment import Environment
 from autograder.site import catalogue, publish, words
 from autograder.site.catalogue import Translations
-from autograder.site.kept import executed
+from autograder.site.kept import chosen, executed
 from autograder.site.prose import Pages, Writer
 from autograder.site.sheet import Sheet
 from autograder.site.strings import ours
 from autograder.site.translated import STALE, UNTRANSLATED, Translation
-from autograder.texts import glossary
 
 
 def parser() -> argparse.ArgumentParser:
@@ -33,30 +31,19 @@ def parser() -> argparse.ArgumentParser:
 def translate(place: Environment, rest: list[str]) -> int:
     """Renew catalogues."""
     options = parser().parse_args(rest)
+    root, language = place.root, options.language
     try:
-        Locale.parse(options.language)
+        Locale.parse(language)
     except (UnknownLocaleError, ValueError):
-        print(f"There is no language {options.language!r}.", file=sys.stderr)
+        print(f"There is no language {language!r}.", file=sys.stderr)
         return 2
-    root = place.root
-    own = catalogue.stems(root, options.language)
-    try:
-        lectures = publish.chosen_of(glossary.lectures(root), options.lecture)
-    except LookupError as error:
-        print(error, file=sys.stderr)
-        return 2
-    if not options.lecture:
-        lectures = [path for path in lectures if path.stem in own]
-    site = Translations(root / catalogue.WHERE / options.language / "site.po", options.language)
+    lectures = chosen(root, options.lecture)
+    site = Translations(root / catalogue.WHERE / language / "site.po", language)
     renew(site, [("", text) for text in of_site()])
     for path in lectures:
-        try:
-            told, _ = executed(path, root, root / "build" / "site")
-        except CellExecutionError as error:
-            print(f"{path.name} does not run:\n{error}", file=sys.stderr)
-            return 1
-        translation = publish.translation(root, path, options.language)
-        renew(translation.lecture, asked(translation, told))
+        if options.lecture or language in catalogue.languages(root, path.stem):
+            translation = publish.translation(root, path, language)
+            renew(translation.lecture, asked(translation, executed(path, root)[0]))
     return 0
 
 
@@ -65,26 +52,16 @@ translate.parser = parser  # type: ignore[attr-defined]
 
 def asked(translation: Translation, told: Any) -> list[tuple[str, str]]:
     """What the page of an executed lecture asks for: (cell, message)."""
-    sheet = Sheet(Writer(Pages({}), "lectures/x.py", "lectures/x.html"), told["html"], "", told["scripts"])
-    sheet.translate(translation)
-    sheet.body(told["notebook"]["cells"])
+    writer = Writer(Pages({}), "lectures/x.py", "lectures/x.html")
+    Sheet(writer, told["html"], "", told["scripts"], translation).body(told["notebook"]["cells"])
     return list(translation.asked)
 
 
 def of_site() -> list[str]:
     """The messages of the site itself."""
-    drawn = {said.message for said in ours().every()}
-    return [
-        *publish.MENU,
-        *publish.MORE,
-        words.COURSE,
-        words.FOOT,
-        STALE,
-        UNTRANSLATED,
-        *words.of_template(),
-        *words.of_script(),
-        *sorted(drawn),
-    ]
+    drawn = sorted({said.message for said in ours().every()})
+    said = [words.COURSE, words.FOOT, STALE, UNTRANSLATED, *words.of_template(), *words.of_script()]
+    return [*publish.MENU, *publish.MORE, *said, *drawn]
 
 
 def renew(translations: Translations, asked: list[tuple[str, str]]) -> None:

@@ -7,7 +7,6 @@ of the code and stays as it is. So nothing is drawn or executed again.
 
 import base64
 import functools
-import gzip
 import html
 import json
 import re
@@ -17,21 +16,9 @@ from typing import Any
 
 from autograder.site.catalogue import Translations, localised
 from autograder.site.outlines import redrawn
-from autograder.site.packed import script
-from autograder.site.prose import parser
-from autograder.site.strings import (
-    ATTRIBUTE,
-    INLINE,
-    SILENT,
-    WORD,
-    Said,
-    Strings,
-    escaped,
-    inside,
-    ours,
-    outside,
-    used,
-)
+from autograder.site.packed import script, taken
+from autograder.site.prose import PARSER
+from autograder.site.strings import ATTRIBUTE, WORD, Said, Strings, escaped, in_parts, inside, ours, outside, used
 from lectures.show.question import marked
 
 STALE = "This section has changed in the original. What is not translated yet is in English."
@@ -41,7 +28,6 @@ _FILE = re.compile(r'(?<= )src="(figures/[^":]+\.svg)"')
 _DRAWING = re.compile(r'(?<=src="data:image/svg\+xml;base64,)[^"]*')
 _DIGITS = re.compile(r"[−-]?\d+(?:,\d{3}(?!\d))*(?:\.\d+)?")
 _SHELL = re.compile(r"((?:<[^>]*>|[^\w<\ue000-\uefff])*)(.*?)((?:<[^>]*>|[^\w>\ue000-\uefff])*)", re.S)
-_PARSER = parser()
 
 
 # --- a lecture --------------------------------------------------------------------------------------
@@ -85,13 +71,12 @@ class Translation:
                 if found is None:
                     tokens[i - 1].attrSet("lang", "en")
                 else:
-                    token.children = _PARSER.parseInline(found)[0].children
+                    token.children = PARSER.parseInline(found)[0].children
             elif token.type == "html_block":
                 token.content = self._walked(token.content, self._block)
             elif token.type == "math_block":
-                token.content = re.sub(
-                    r"\\text\{([^{}]+)\}", lambda f: rf"\text{{{self.message(f[1]) or f[1]}}}", token.content
-                )
+                words = re.compile(r"(?<=\\text\{)[^{}]+(?=\})")
+                token.content = words.sub(lambda f: self.message(f[0]) or f[0], token.content)
 
     def _block(self, text: str) -> str | None:
         """HTML in Markdown has no code behind it: each run is a message."""
@@ -110,10 +95,10 @@ class Translation:
 
     def states(self, packed: str) -> str:
         """The states of a widget."""
-        told = json.loads(gzip.decompress(base64.b64decode(packed[len('nlm.take("') : -len('")')])))
-        told["table"] = [
-            piece if piece.startswith("<style") else self._walked(piece, self._short) for piece in told["table"]
-        ]
+        told = json.loads(taken(packed))
+        for i, piece in enumerate(told["table"]):
+            if not piece.startswith("<style"):
+                told["table"][i] = self._walked(piece, self._short)
         told["options"] = [[self.plain(option) for option in options] for options in told["options"]]
         return script(told)
 
@@ -124,9 +109,9 @@ class Translation:
     def _walked(self, markup: str, translate: Callable[[str], str | None]) -> str:
         """HTML whose runs of words, and attributes that are read aloud, are translated."""
         made: list[str] = []
-        for part in re.split(f"({SILENT}|(?!{INLINE})<[^>]*>)", markup, flags=re.S):
-            if part.startswith("<") and not re.match(INLINE, part):
-                part = ATTRIBUTE.sub(lambda f: f'{f[1]}="{_attribute(f[2], translate)}"', part)
+        for spoken, part in in_parts(markup):
+            if not spoken:
+                part = ATTRIBUTE.sub(lambda f: f'{f[1]}="{(translate(f[2]) or f[2]).replace(chr(34), "&quot;")}"', part)
                 part = _TOLD.sub(lambda f: f'data-told="{self._told(f[1])}"', part)
                 part = _FILE.sub(lambda f: f'src="{self._file(f[1])}"', part)
                 made.append(_DRAWING.sub(lambda f: redrawn(f[0], self.plain), part))
@@ -196,10 +181,6 @@ class Translation:
         if translation is None:
             return None
         return re.sub(r"\{(\d)\}", lambda place: each[int(place[1])], inside(said.shown(translation)))
-
-
-def _attribute(value: str, translate: Callable[[str], str | None]) -> str:
-    return (translate(value) or value).replace('"', "&quot;")
 
 
 def speaks(text: str) -> bool:

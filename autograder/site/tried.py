@@ -2,22 +2,21 @@
 
 `autograder/pages/models.js` computes with them, on three pages: the front page (`front.js`), "Try the models"
 (`try.js`, `try.md`) and "Beat the model" (`beat.js`, `beat.md`). Weights are the files of `lectures/checkpoints`. Of
-the n-gram models only counts are written: Kneser-Ney's
-probabilities follow from them by the lecture's own equation.
+the n-gram models only counts are written: Kneser-Ney's probabilities follow from them by the lecture's own equation.
 """
 
-import base64
-import gzip
 import html
 import json
+import random
 import re
 from collections.abc import Mapping
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from autograder.files import write_whole
 from autograder.site.kept import digest
-from autograder.site.packed import script
+from autograder.site.packed import handing, script
 
 PAGE, GAME = "try.html", "beat.html"
 """The pages with text of their own; the models' scripts are in the folder `try`."""
@@ -49,13 +48,13 @@ def linked(body: str, lecture: str, root: str) -> str:
     return re.sub(r'data-told="([^"]*)"(?=><div class="nlm-controls")', link, body)
 
 
-def scripts(root: Path, cache: Path) -> dict[str, str]:
+def scripts(root: Path) -> dict[str, str]:
     """Name -> script. Counting takes seconds, so the scripts are kept under a digest of what they are made of."""
+    cache = root / "build" / "site"
     path = cache / f"try-{digest(Path(__file__), root)}.json"
     if not path.is_file():
         for old in cache.glob("try-*.json"):
             old.unlink()
-        path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, json.dumps(exported(root)))
     made: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
     return made
@@ -71,39 +70,24 @@ def sized(text: str, made: Mapping[str, str]) -> str:
 
 
 def exported(root: Path) -> dict[str, str]:
+    from lectures.trained import checkpoint
+
     folder = root / "lectures" / "checkpoints"
-    tokenizer, models = ngram_models()
-    cards = {name: json.loads((folder / f"{name}.json").read_text(encoding="utf-8")) for name in NETWORKS}
+    characters = {name: checkpoint(name).tokenizer for name in NETWORKS}
+    configs = {name: json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))["config"] for name in NETWORKS}
+    cards = {name: {"config": configs[name], "characters": characters[name].vocabulary} for name in NETWORKS}
+    words, models = ngram_models()
+    letters = trie(_models(characters["char_gpt"], LETTERS))
     return {
-        "cards": script(
-            {
-                **{name: {"config": card["config"], **_tokenizer(card)} for name, card in cards.items()},
-                "words": tokenizer.vocabulary,
-                "bytes": byte_pairs(json.loads((folder / "bpe_gpt.json").read_text(encoding="utf-8"))),
-            }
-        ),
+        "cards": script({**cards, "words": words.vocabulary, "bytes": byte_pairs(checkpoint("bpe_gpt").tokenizer)}),
         "ngrams": script(trie(models)),
-        "letters": script({**trie(letter_models()), "passages": passages()}),
-        **{name: binary((folder / f"{name}.safetensors").read_bytes()) for name in NETWORKS},
+        "letters": script({**letters, "passages": passages()}),
+        **{name: handing((folder / f"{name}.safetensors").read_bytes(), "arrayBuffer") for name in NETWORKS},
     }
 
 
-def binary(content: bytes) -> str:
-    """A file as a script that hands its bytes to the page."""
-    return f'nlm.take("{base64.b64encode(gzip.compress(content, 9, mtime=0)).decode()}", "arrayBuffer")'
-
-
-def _tokenizer(card: dict[str, Any]) -> dict[str, Any]:
-    from nlmcore.tokens import CharTokenizer
-
-    return {"characters": CharTokenizer.from_json(card["tokenizers"][0]["json"]).vocabulary}
-
-
-def byte_pairs(card: dict[str, Any]) -> dict[str, Any]:
+def byte_pairs(tokenizer: Any) -> dict[str, Any]:
     """The id of each byte, and each merge as two ids; the n-th merge makes the n-th id after those of the bytes."""
-    from nlmcore.tokens import BPETokenizer
-
-    tokenizer = BPETokenizer.from_json(card["tokenizers"][0]["json"])
     ids = {token: i for i, token in enumerate(tokenizer.vocabulary)}
     return {
         "special": tokenizer.special,
@@ -121,13 +105,6 @@ def ngram_models() -> tuple[Any, list[Any]]:
     return tokenizer, _models(tokenizer, ORDERS)
 
 
-def letter_models() -> list[Any]:
-    """N-gram models of characters, the unigram first, with the vocabulary of the networks."""
-    from lectures.trained import checkpoint
-
-    return _models(checkpoint("char_gpt").tokenizer, LETTERS)
-
-
 def _models(tokenizer: Any, highest: int) -> list[Any]:
     from nlmcore.corpora import load
     from nlmcore.ngram import NGramLM
@@ -138,8 +115,6 @@ def _models(tokenizer: Any, highest: int) -> list[Any]:
 
 def passages() -> list[tuple[str, str]]:
     """From speeches of the test plays: what is given, to the end of a word, and what is to be guessed."""
-    import random
-
     from nlmcore.corpora import load
 
     rng, found, taken = random.Random(0), list[tuple[str, str]](), list[tuple[str, int]]()
@@ -151,8 +126,7 @@ def passages() -> list[tuple[str, str]]:
             continue  # one passage would give another away
         middle = text.find(" ", begin + GIVEN) + 1
         given, guessed = text[begin:middle], text[middle : middle + GUESSED]
-        one_speech = "\n\n" not in given + guessed and not re.search(r"[A-Z]{3}|[\[\]\d]", given + guessed)
-        if one_speech:
+        if not re.search(r"\n\n|[A-Z]{3}|[\[\]\d]", given + guessed):  # one speech, and no direction
             found.append((given, guessed))
             taken.append((text, begin))
     return found
@@ -171,17 +145,12 @@ def trie(models: list[Any]) -> dict[str, Any]:
     *_, largest = models
     levels, rule = largest.table.levels, largest.rule
     made = []
-    for level, higher in zip(levels, [*levels[1:], None], strict=True):
+    for level, higher in zip_longest(levels, levels[1:]):
         first = np.zeros(len(level), dtype=bool)
         first[level.starts[:-1][np.diff(level.starts) > 0]] = True
         words = np.where(first, level.word, np.diff(level.word, prepend=0))
         counts = [rule.counts(level, above) for above in ([None, higher] if higher else [None])]
-        made.append(
-            {
-                "sizes": np.diff(level.starts).tolist(),
-                "words": words.tolist(),
-                "counts": [count.astype(int).tolist() for count in counts],
-                "discounts": [leave_one_out_discount(count) for count in counts],
-            }
-        )
+        told = {"sizes": np.diff(level.starts).tolist(), "words": words.tolist()}
+        told["counts"] = [count.astype(int).tolist() for count in counts]
+        made.append(told | {"discounts": [leave_one_out_discount(count) for count in counts]})
     return {"vocab_size": levels[0].vocab_size, "levels": made}

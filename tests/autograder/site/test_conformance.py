@@ -54,9 +54,8 @@ def test_a_test_that_fails_is_not_said_to_have_passed() -> None:
 def test_the_rules_that_it_names_are_run_for_that_criterion() -> None:
     package = pytest.importorskip("axe_playwright_python")
     script = next(Path(package.__file__).parent.glob("*.js")).read_text("utf-8")
-    tags = {
-        name: json.loads(f"[{of}]") for name, of in re.findall(r'\{id:"([a-z0-9-]+)"[^{}]*?tags:\[([^\]]*)\]', script)
-    }
+    rules = re.findall(r'\{id:"([a-z0-9-]+)"[^{}]*?tags:\[([^\]]*)\]', script)
+    tags = {name: json.loads(f"[{of}]") for name, of in rules}
     off = Path(browsing.__file__).read_text("utf-8").partition("off = ")[2].partition("\n")[0]
     named = [(row.criterion.replace(".", ""), rule) for row in ROWS for rule in row.named("axe-core")]
     assert len(named) > 20

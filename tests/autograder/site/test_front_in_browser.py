@@ -12,7 +12,7 @@ from autograder.site import publish, tried
 from lectures.recipes.guessing import KEYS, entropy_bounds, guess_ranks, key_log_probabilities, key_of
 from lectures.trained import checkpoint
 from nlmcore.inspect import head, patch
-from tests.autograder.site.browsing import contrast, violations
+from tests.autograder.site.browsing import assert_perceivable
 from tests.lab import PATIENCE, ROOT, expect
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(300)]
@@ -143,8 +143,7 @@ def test_a_passage_is_guessed(site: Path, opened: Any) -> None:
         assert row[3] == f"{entropy_bounds(ranks).upper:.1f}"
     line = page.get_by_label("A line to share").input_value()
     assert f"I guessed {n - 1} of {n} letters" in line
-    assert not violations(page)
-    assert not contrast(page)
+    assert_perceivable(page)
     page.get_by_role("button", name="Another passage").press("Enter")
     for _ in range(20):
         page.get_by_role("button", name="reveal").press("Enter")
@@ -164,5 +163,4 @@ def test_a_phone_scrolls_in_one_direction(site: Path, opened: Any, width: int) -
     page = opened(site / "index.html", width, 844)
     page.locator(".front-heads button").first.wait_for(timeout=WAIT)
     expect(page.locator(":root")).to_have_js_property("scrollWidth", width)
-    assert not violations(page)
-    assert not contrast(page)
+    assert_perceivable(page)

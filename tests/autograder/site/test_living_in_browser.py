@@ -7,15 +7,14 @@ from typing import Any
 import pytest
 import torch
 
-from autograder.site import publish, tried
 from autograder.site.drawn import Gathered
 from autograder.site.prose import slug
 from autograder.site.sheet import LIVE
 from lectures import widgets
 from lectures.trained import checkpoint
 from lectures.widgets.living import EXPLAINED
-from tests.autograder.site.browsing import across, contrast, unfold, violations
-from tests.autograder.site.conftest import ROOT
+from tests.autograder.site.browsing import across, assert_perceivable, unfold, violations
+from tests.autograder.site.conftest import cell, small_site
 from tests.lab import PATIENCE, expect
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(300)]
@@ -28,41 +27,13 @@ def model() -> widgets.Living:
 
 
 @pytest.fixture(scope="module")
-def changed(model: widgets.Living) -> widgets.Living:
-    """Seen through a window, with a direction to add."""
-    network, tokenizer = model.machine.model, model.machine.tokenizer
-    pushes = 9 * torch.randn(2, network.config.d_model, generator=torch.Generator().manual_seed(0))
-    return widgets.living(network, tokenizer, "ROMEO. My lord", window=8, directions={0: pushes[0], 2: pushes[1]})
-
-
-@pytest.fixture(scope="module")
 def site(model: widgets.Living, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built(model, tmp_path_factory.mktemp("living"))
 
 
-@pytest.fixture(scope="module")
-def other(changed: widgets.Living, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return built(changed, tmp_path_factory.mktemp("changed"))
-
-
 def built(model: widgets.Living, out: Path) -> Path:
-    gathered = Gathered()
-    made = {"a": gathered.html_of(model)}
-    cells = [
-        {"cell_type": "markdown", "source": "# A model\n\nIt can be pressed.", "metadata": {}},
-        {
-            "cell_type": "code",
-            "source": "model",
-            "metadata": {},
-            "outputs": [{"output_type": "display_data", "data": {LIVE: {"model_id": "a"}}}],
-        },
-    ]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tried, "scripts", lambda root, cache: {})
-        pages = publish.Site(ROOT, out, {})
-        pages.notebook("lectures/01_small.py", "small.html", cells, {"html": made, "scripts": gathered.scripts})
-        pages.finish()
-    return out
+    text = cell("markdown", "# A model\n\nIt can be pressed.")
+    return small_site(out, Gathered(), {"a": model}, text, cell("code", "model", {LIVE: {"model_id": "a"}}))
 
 
 @pytest.fixture
@@ -116,8 +87,7 @@ def test_its_table_and_the_trial_of_each_part_say_the_same(page: Any, model: wid
     rows = page.locator(".nlm-living details table").last.locator("tbody tr")
     expect(rows).to_have_count(sheet["layers"])
     expect(rows.last.locator("td").last).to_have_text(f"{alone['0']:.3f}")
-    assert not violations(page)
-    assert not contrast(page)
+    assert_perceivable(page)
 
 
 def test_another_sentence_has_its_own_threads(page: Any, model: widgets.Living) -> None:
@@ -148,8 +118,7 @@ def test_through_the_lens_each_layer_says_what_it_would_say(page: Any, model: wi
     expect(page.locator(".lens text").last).to_have_text(f"layer {changes[-1] - 1}: {rows[-1].strip() or '␣'}")
     expect(page.locator(".lens circle")).to_have_count(sum(map(sum, sheet["lens"]["same"])))
     expect(page.locator(".fan")).to_be_hidden()
-    assert not violations(page)
-    assert not contrast(page)
+    assert_perceivable(page)
 
 
 def test_what_the_parts_write_adds_up_and_is_read_aloud(page: Any, model: widgets.Living) -> None:
@@ -174,9 +143,13 @@ def test_a_part_leads_to_the_section_that_explains_it(page: Any) -> None:
 
 
 def test_a_window_a_direction_and_a_part_are_changed_one_at_a_time(
-    other: Path, opened: Any, changed: widgets.Living
+    model: widgets.Living, opened: Any, tmp_path: Path
 ) -> None:
-    sheet, page = changed.stored()[0], opened(other / "small.html", width=390, height=844)
+    network, tokenizer = model.machine.model, model.machine.tokenizer
+    pushes = 9 * torch.randn(2, network.config.d_model, generator=torch.Generator().manual_seed(0))
+    directions = {0: pushes[0], 2: pushes[1]}
+    changed = widgets.living(network, tokenizer, "ROMEO. My lord", window=8, directions=directions)
+    sheet, page = changed.stored()[0], opened(built(changed, tmp_path) / "small.html", width=390, height=844)
     (top, word, p), last = sheet["next"][0], len("ROMEO. My lord") - 1
 
     def told(name: str) -> str:

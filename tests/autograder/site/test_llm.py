@@ -1,11 +1,8 @@
 """The page on which SmolLM2 runs: built here, loaded in Chromium, and compared with the same model in `nlmcore`."""
 
-import functools
-import http.server
 import re
 import shutil
 import subprocess
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +11,17 @@ import torch
 
 from autograder.launcher.say import SetupError
 from autograder.site import llm, publish
-from tests.autograder.site.browsing import across, contrast, unfold, violations
+from tests.autograder.site.browsing import across, assert_perceivable, unfold
+from tests.autograder.site.serving import served
 from tests.lab import PATIENCE, ROOT, expect
 
-in_browser = [
-    pytest.mark.everything,
-    pytest.mark.browser,
-    pytest.mark.slow,
-    pytest.mark.timeout(600),
-]
+
+def in_browser(test: Any) -> Any:
+    for mark in (pytest.mark.everything, pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(600)):
+        test = mark(test)
+    return test
+
+
 PRINTER = (
     "When she tried to print her tickets, she found that the printer was out of toner. She went to the stationery "
     "store to buy more toner. It was very overpriced. After installing the toner into the printer, she finally "
@@ -109,72 +108,62 @@ def agree(ours: dict[str, float], course: dict[str, float]) -> None:
         assert abs(ours.get(name, 0.0) - p) < CLOSE, (name, ours, course)
 
 
-class TestInBrowser:
-    pytestmark = in_browser
+@in_browser
+def test_it_agrees_with_the_course_from_a_folder_without_a_network(site: Path, opened: Any, course: Course) -> None:
+    page = opened(site / llm.PAGE)
+    load(page)
+    assert next(iter(listed(page))) == "␣Paris"
+    agree(listed(page), course.top("The capital of France is"))
 
-    def test_it_agrees_with_the_course_from_a_folder_without_a_network(
-        self, site: Path, opened: Any, course: Course
-    ) -> None:
-        page = opened(site / llm.PAGE)
+    page.locator("#llm-next button").first.press("Enter")
+    assert says(page, "^Appended ␣Paris").startswith("Appended ␣Paris. Most probable next: .")
+    expect(page.locator("#llm-text")).to_have_text("The capital of France is Paris")
+    expect(page.locator("#llm-next :focus")).to_have_count(1)
+    agree(listed(page), course.top("The capital of France is Paris"))
+
+    unfold(page)
+    assert_perceivable(page)
+    assert not across(page)
+
+    page.get_by_label("What the model continues").fill(PRINTER)
+    page.get_by_label("tokens to write").fill("8")
+    page.get_by_role("button", name="Write", exact=True).press("Enter")
+    says(page, "^Wrote 8 tokens")
+    written = page.locator("#llm-text").inner_text().removeprefix(PRINTER)
+    assert written.startswith(" tickets. She")
+    rows = [row.locator("td").all_inner_texts() for row in page.locator("#llm-tokens tbody tr").all()]
+    for (name, p, rank), (same, theirs, highest) in zip(rows, course.steps(PRINTER, written), strict=True):
+        assert (name, rank) == (same, "0")
+        assert abs(float(p) - theirs) < CLOSE
+        assert theirs > highest - CLOSE  # the most probable one, or at a tie
+
+    page.get_by_label("What the model continues").fill(QUESTION)
+    page.get_by_role("button", name="Show the next token").press("Enter")
+    says(page, "^Most probable next: <")
+    agree(listed(page), course.top(QUESTION))
+    page.get_by_label("chat template").check(force=True)
+    page.get_by_role("button", name="Show the next token").press("Enter")
+    says(page, "^Most probable next: [^<]")
+    agree(listed(page), course.top(QUESTION, chat=True))
+
+    page.get_by_label("tokens to write").fill("100")
+    page.get_by_label("temperature").fill("2")
+    page.get_by_role("button", name="Write", exact=True).press("Enter")
+    page.locator("#llm-tokens tbody tr").nth(1).wait_for(state="attached", timeout=MS)
+    page.get_by_role("button", name="Stop").press("Enter")
+    says(page, "^Stopped after")
+    assert 2 <= page.locator("#llm-tokens tbody tr").count() < 100
+
+
+@in_browser
+def test_loading_can_be_cancelled_and_works_from_a_server(site: Path, opened: Any) -> None:
+    with served(site.parents[1]) as address:
+        page = opened(f"{address}/sub/path/{llm.PAGE}")
+        page.get_by_role("button", name="Load the model").press("Enter")
+        page.get_by_role("button", name="Cancel").press("Enter")
+        says(page, "^Cancelled")
         load(page)
         assert next(iter(listed(page))) == "␣Paris"
-        agree(listed(page), course.top("The capital of France is"))
-
-        page.locator("#llm-next button").first.press("Enter")
-        assert says(page, "^Appended ␣Paris").startswith("Appended ␣Paris. Most probable next: .")
-        expect(page.locator("#llm-text")).to_have_text("The capital of France is Paris")
-        expect(page.locator("#llm-next :focus")).to_have_count(1)
-        agree(listed(page), course.top("The capital of France is Paris"))
-
-        unfold(page)
-        assert not violations(page)
-        assert not contrast(page)
-        assert not across(page)
-
-        page.get_by_label("What the model continues").fill(PRINTER)
-        page.get_by_label("tokens to write").fill("8")
-        page.get_by_role("button", name="Write", exact=True).press("Enter")
-        says(page, "^Wrote 8 tokens")
-        written = page.locator("#llm-text").inner_text().removeprefix(PRINTER)
-        assert written.startswith(" tickets. She")
-        rows = [row.locator("td").all_inner_texts() for row in page.locator("#llm-tokens tbody tr").all()]
-        for (name, p, rank), (same, theirs, highest) in zip(rows, course.steps(PRINTER, written), strict=True):
-            assert (name, rank) == (same, "0")
-            assert abs(float(p) - theirs) < CLOSE
-            assert theirs > highest - CLOSE  # the most probable one, or at a tie
-
-        page.get_by_label("What the model continues").fill(QUESTION)
-        page.get_by_role("button", name="Show the next token").press("Enter")
-        says(page, "^Most probable next: <")
-        agree(listed(page), course.top(QUESTION))
-        page.get_by_label("chat template").check(force=True)
-        page.get_by_role("button", name="Show the next token").press("Enter")
-        says(page, "^Most probable next: [^<]")
-        agree(listed(page), course.top(QUESTION, chat=True))
-
-        page.get_by_label("tokens to write").fill("100")
-        page.get_by_label("temperature").fill("2")
-        page.get_by_role("button", name="Write", exact=True).press("Enter")
-        page.locator("#llm-tokens tbody tr").nth(1).wait_for(state="attached", timeout=MS)
-        page.get_by_role("button", name="Stop").press("Enter")
-        says(page, "^Stopped after")
-        assert 2 <= page.locator("#llm-tokens tbody tr").count() < 100
-
-    def test_loading_can_be_cancelled_and_works_from_a_server(self, site: Path, opened: Any) -> None:
-        class Quiet(http.server.SimpleHTTPRequestHandler):
-            def log_message(self, format: str, *args: Any) -> None:
-                pass
-
-        handler = functools.partial(Quiet, directory=str(site.parents[1]))
-        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-            threading.Thread(target=server.serve_forever, daemon=True).start()
-            page = opened(f"http://127.0.0.1:{server.server_port}/sub/path/{llm.PAGE}")
-            page.get_by_role("button", name="Load the model").press("Enter")
-            page.get_by_role("button", name="Cancel").press("Enter")
-            says(page, "^Cancelled")
-            load(page)
-            assert next(iter(listed(page))) == "␣Paris"
-            server.shutdown()
 
 
 # --- without a browser ------------------------------------------------------------------------------
@@ -184,10 +173,10 @@ class TestInBrowser:
 def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Parts of a few bytes instead of 130 MB."""
     packages = tmp_path / "npm"
-    for name in ("wllama/esm/index.cjs", "wllama/esm/wasm/wllama.wasm", "wllama/LICENCE"):
-        publish.write_whole(packages / name, name)
-    for name in ("wllama-compat/wasm/wllama.wasm", "wllama-compat/wasm/wllama.js"):
-        publish.write_whole(packages / name, name)
+    for name in ("esm/index.cjs", "esm/wasm/wllama.wasm", "LICENCE"):
+        publish.write_whole(packages / "wllama" / name, name)
+    for name in ("wllama.wasm", "wllama.js"):
+        publish.write_whole(packages / "wllama-compat" / "wasm" / name, name)
     publish.write_whole(tmp_path / "weights", bytes(range(256)))
     monkeypatch.setattr(llm, "CHUNK", 100)
     monkeypatch.setattr(llm, "weights", lambda: tmp_path / "weights")

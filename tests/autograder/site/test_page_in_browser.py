@@ -1,16 +1,16 @@
 """What a page does, on a small one that is made here: no lecture is executed."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from autograder.site import publish, tried
 from autograder.site.drawn import Gathered, Plan
 from autograder.site.sheet import LIVE
 from lectures.show import Canvas, live, predict, slider
 from tests.autograder.site.browsing import uncovered, violations
-from tests.autograder.site.conftest import ROOT
+from tests.autograder.site.conftest import cell, small_site
 from tests.lab import expect
 
 pytestmark = pytest.mark.browser
@@ -26,39 +26,23 @@ def drawing(n: int, m: int = 1) -> str:
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two questions, each before what answers it, and a widget, one of whose sliders moves at a time."""
-    out, gathered = tmp_path_factory.mktemp("small"), Gathered(Plan(moved=1, most=9))
     first = predict("Which is *more*?", choices=["two", "three", "four"], answer="three", why="It is counted.")
     second = predict("How many are there?", answer=42.0, within=1, why="They are counted.")
-    made = {name: gathered.html_of(part) for name, part in (("a", first), ("b", second))}
-    made["w"] = gathered.html_of(live(drawing, n=slider(1, 1, 9, 1, "n"), m=slider(1, 1, 9, 1, "m")))
-
-    def text(source: str) -> dict[str, Any]:
-        return {"cell_type": "markdown", "source": source, "metadata": {"slideshow": {"slide_type": "slide"}}}
-
-    def code(source: str, *data: dict[str, Any]) -> dict[str, Any]:
-        outputs = [{"output_type": "display_data", "data": one} for one in data]
-        return {**text(source), "cell_type": "code", "outputs": outputs}
-
-    def shown(name: str) -> dict[str, Any]:
-        return {LIVE: {"model_id": name}}
-
-    cells = [
+    widgets = {"a": first, "b": second, "w": live(drawing, n=slider(1, 1, 9, 1, "n"), m=slider(1, 1, 9, 1, "m"))}
+    text, code = (partial(cell, kind, slideshow={"slide_type": "slide"}) for kind in ("markdown", "code"))
+    return small_site(
+        tmp_path_factory.mktemp("small"),
+        Gathered(Plan(moved=1, most=9)),
+        widgets,
         text("# Small\n\n## Counting\n\nA page with two questions that a reader should answer first."),
-        code("first", shown("a"), {"text/html": "<b>right below: three</b>"}),
+        code("first", {LIVE: {"model_id": "a"}}, {"text/html": "<b>right below: three</b>"}),
         text("| three |\n| - |\n| 3 |"),
-        code("second", shown("b")),
+        code("second", {LIVE: {"model_id": "b"}}),
         code("answer", {"text/html": "<p>it is 42</p>"}),
         text("<details><summary>More</summary>hidden</details>"),
         text("## A widget"),
-        code("w", shown("w")),
-    ]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tried, "scripts", lambda root, cache: {})
-        pages = publish.Site(ROOT, out, {})
-        told = {"html": made, "scripts": gathered.scripts}
-        pages.notebook("lectures/01_small.py", "small.html", cells, told)
-        pages.finish()
-    return out
+        code("w", {LIVE: {"model_id": "w"}}),
+    )
 
 
 @pytest.fixture

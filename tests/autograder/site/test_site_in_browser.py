@@ -8,17 +8,14 @@ import pytest
 
 from autograder.site import publish, translate
 from autograder.site.kept import executed
-from tests.autograder.site.browsing import press, uncover, uncovered
+from tests.autograder.site.browsing import press, uncover
 from tests.autograder.site.conftest import ROOT
 from tests.autograder.site.serving import served
 from tests.lab import expect
 
 pytestmark = [
-    pytest.mark.everything,
+    *(pytest.mark.everything, pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(300)),
     pytest.mark.xdist_group("attention as a page"),  # it is executed once
-    pytest.mark.browser,
-    pytest.mark.slow,
-    pytest.mark.timeout(300),
 ]
 LECTURE = "lectures/12_attention.html"
 
@@ -31,39 +28,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def test_what_was_moved_last_stays_and_the_rest_goes_back_in_words(site: Path, opened: Any) -> None:
-    page = opened(site / LECTURE)
-    uncover(page)
-    box = page.query_selector(".nlm-live")  # six sliders, of which two are drawn at a time
-    start = [output.inner_text() for output in box.query_selector_all(".readout")]
-    for slider in box.query_selector_all("input[type=range]")[:3]:
-        slider.focus()
-        slider.press("End")
-    says = box.query_selector(":scope > [role=status]")
-    page.wait_for_function("says => says.textContent.includes('Back at the start: score of h1.')", arg=says)
-    readouts = [output.inner_text() for output in box.query_selector_all(".readout")]
-    assert readouts[:4] == [start[0], *readouts[1:3], start[3]]
-    assert readouts[1] == readouts[2] != start[1]
-    assert f"h2: score {readouts[1]}" in box.query_selector("svg").get_attribute("aria-label")
-
-
-def test_a_prediction_is_judged_and_kept_in_this_browser(site: Path, opened: Any) -> None:
-    page = opened(site / LECTURE)
-    assert not uncovered(page)
-    first = page.locator(".nlm-predict").first
-    expect(first.locator("img")).to_be_hidden()
-    first.get_by_role("button", name="about 256").press("Enter")
-    first.get_by_text("Not quite. Your guess: about 256.").wait_for()
-    first.locator("img").wait_for()
-    page.reload()
-    first.get_by_text("Not quite. Your guess: about 256.").wait_for()
-    page.get_by_text("Your first guesses in this lecture: 0 of 1 right.").wait_for()
-
-
 def test_the_german_page_is_complete_and_speaks_german(site: Path, opened: Any) -> None:
     lecture = ROOT / "lectures" / "12_attention.py"
     translation = publish.translation(ROOT, lecture, "de")
-    translate.asked(translation, executed(lecture, ROOT, ROOT / "build" / "site")[0])
+    translate.asked(translation, executed(lecture, ROOT)[0])
     assert not [key for key, found in translation.asked.items() if not found]
     page = opened(site / LECTURE)
     page.get_by_role("link", name="Deutsch").press("Enter")
@@ -84,16 +52,6 @@ def test_the_german_page_is_complete_and_speaks_german(site: Path, opened: Any) 
     first.get_by_role("button", name="etwa 256").press("Enter")
     first.get_by_text("Nicht ganz. Deine Schätzung: etwa 256.").wait_for()
     page.get_by_text("Deine ersten Vorhersagen in dieser Vorlesung: 0 von 1 richtig.").wait_for()
-
-
-def test_on_paper_all_answers_are_there_and_nothing_to_press(site: Path, opened: Any) -> None:
-    page = opened(site / LECTURE)
-    page.emulate_media(media="print")
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    questions = page.locator(".nlm-predict").count()
-    assert questions > 0
-    expect(page.locator(".nlm-predict details[open]")).to_have_count(questions)
-    expect(page.locator("button:visible, input:visible, select:visible")).to_have_count(0)
 
 
 def test_forced_colours_show_which_option_is_chosen(site: Path, opened: Any) -> None:

@@ -1,7 +1,6 @@
 """A page in another language, from a small catalogue and a made-up notebook; and the catalogues that we have."""
 
 import base64
-import gzip
 import html
 import io
 import json
@@ -18,6 +17,7 @@ from autograder.site import catalogue, publish, translate
 from autograder.site.catalogue import Translations
 from autograder.site.drawn import Gathered
 from autograder.site.outlines import redrawn
+from autograder.site.packed import taken
 from autograder.site.prose import Pages, Writer
 from autograder.site.sheet import Sheet
 from autograder.site.strings import Strings, strings
@@ -78,10 +78,13 @@ def cell(source: str, kind: str = "markdown", **more: Any) -> dict[str, Any]:
     return {"cell_type": kind, "source": source, "metadata": {}, "outputs": [], **more}
 
 
+def unexecuted(cells: Any) -> dict[str, Any]:
+    return {"notebook": {"cells": cells}, "html": {}, "scripts": {}}
+
+
 def page(translation: Translation, *cells: dict[str, Any]) -> str:
-    sheet = Sheet(Writer(Pages({}), "lectures/x.py", "lectures/x.html"), {}, "")
-    sheet.translate(translation)
-    return sheet.body(cells)
+    writer = Writer(Pages({}), "lectures/x.py", "lectures/x.html")
+    return Sheet(writer, {}, "", translation=translation).body(cells)
 
 
 def test_the_strings_of_code_are_its_constants_and_what_its_f_strings_say_around_values() -> None:
@@ -112,10 +115,8 @@ def test_what_is_not_translated_is_english_and_its_cell_says_so(tmp_path: Path) 
     assert '<summary lang="en">Open it' in made
     assert made.count('class="note') == 1
     assert made.index("Lesen") < made.index("Noch nicht übersetzt.") < made.index("It took long.")
-    assert [key for key, found in translation.asked.items() if not found][:2] == [
-        ("Reading · 2", "It took long."),
-        ("Reading · 2", "Open it"),
-    ]
+    missing = [key for key, found in translation.asked.items() if not found]
+    assert missing[:2] == [("Reading · 2", "It took long."), ("Reading · 2", "Open it")]
 
 
 def test_a_number_that_has_changed_is_put_into_the_translation(tmp_path: Path) -> None:
@@ -161,7 +162,7 @@ def test_a_widget_speaks_and_its_values_stay(drawn: tuple[str, str, Translation]
     told = [json.loads(html.unescape(found)) for found in re.findall('data-told="([^"]*)"', shown)]
     assert [control["label"] for control in told[0]["controls"]] == ["Anzahl der Tokens", "Wort"]
     assert told[0]["controls"][1]["options"] == ["uno", "gar keins"]
-    every = json.loads(gzip.decompress(base64.b64decode(states.split('"')[1])))
+    every = json.loads(taken(states))
     pictures = ["".join(every["table"][piece] for piece in row) for row in every["pictures"]]
     assert len(pictures) == 8
     assert any("3 Tokens liest dos" in one and "<text>gar keins</text>" in one for one in pictures)
@@ -211,19 +212,13 @@ def test_the_words_of_a_figure_are_outlines_in_the_other_language() -> None:
     axes.set_xlabel("words")
     axes.legend()
     figure.savefig(file, format="svg")
-    before = file.getvalue()
-    words = {"words": "Wörter", "fraction": "Anteil"}
-    made = redrawn(base64.b64encode(before.encode()).decode(), lambda text: words.get(text, text))
-    after = base64.b64decode(made).decode()
-    assert re.findall("<!-- (.*?) -->", after)[-2:] != re.findall("<!-- (.*?) -->", before)[-2:]
-    assert set(re.findall("<!-- (.*?) -->", after)) == {
-        words.get(one, one) for one in re.findall("<!-- (.*?) -->", before)
-    }
+    before, words = file.getvalue(), {"words": "Wörter", "fraction": "Anteil"}
+    carried = base64.b64encode(before.encode()).decode()
+    after = base64.b64decode(redrawn(carried, lambda text: words.get(text, text))).decode()
+    old, new = (re.findall("<!-- (.*?) -->", drawing) for drawing in (before, after))
+    assert new == [words.get(one, one) for one in old] != old
     assert after.count("<path d=") == before.count("<path d=") + 2
-    assert (
-        redrawn(base64.b64encode(before.encode()).decode(), lambda text: "शब्द")
-        == base64.b64encode(before.encode()).decode()
-    ), "a script that the font does not have"
+    assert redrawn(carried, lambda text: "शब्द") == carried, "a script that the font does not have"
 
 
 def test_a_translation_must_have_the_formulas_the_code_and_the_numbers() -> None:
@@ -238,17 +233,13 @@ def test_the_verb_says_what_is_missing_in_which_cell(
     (tmp_path / "lectures").mkdir()
     (tmp_path / "lectures" / "01_reading.py").write_text("# %% [markdown]\n# # Reading\n", encoding="utf-8")
     cells = [cell("# Reading"), cell("And more.")]
-    monkeypatch.setattr(
-        translate, "executed", lambda *_: ({"notebook": {"cells": cells}, "html": {}, "scripts": {}}, 0.0)
-    )
+    monkeypatch.setattr(translate, "executed", lambda *_: (unexecuted(cells), 0.0))
     assert translate.translate(place, ["nobody speaks this"]) == 2
-    assert translate.translate(place, ["de", "no such lecture"]) == 2
     assert translate.translate(place, ["de", "1"]) == 0
     assert "01_reading.po: 0 of 2 messages translated\n  Reading · 1: 1 missing, 0 stale" in capsys.readouterr().out
     path = tmp_path / catalogue.WHERE / "de" / "01_reading.po"
-    path.write_text(
-        path.read_text("utf-8").replace('"And more."\nmsgstr ""', '"And more."\nmsgstr "Und mehr."'), "utf-8"
-    )
+    done = path.read_text("utf-8").replace('"And more."\nmsgstr ""', '"And more."\nmsgstr "Und mehr."')
+    path.write_text(done, "utf-8")
     cells[1]["source"] = "And much more."
     assert translate.translate(place, ["de"]) == 0
     assert "Reading · 2: 0 missing, 1 stale" in capsys.readouterr().out
@@ -277,6 +268,5 @@ def test_attention_is_complete_in_german() -> None:
     lecture = next(path for path in glossary.lectures(ROOT) if path.stem.partition("_")[2] == "attention")
     translation = publish.translation(ROOT, lecture, "de")
     cells = text.from_text(figures.words(lecture.read_text(encoding="utf-8")), ROOT).cells
-    asked = translate.asked(translation, {"notebook": {"cells": cells}, "html": {}, "scripts": {}})
-    assert len(asked) > 200
+    assert len(translate.asked(translation, unexecuted(cells))) > 200
     assert not [key for key, found in translation.asked.items() if not found], RENEW

@@ -1,7 +1,5 @@
 """The page "Try the models": weights, counts and tokenizers as scripts, and the links that lead to it."""
 
-import base64
-import gzip
 import html
 import json
 import re
@@ -11,7 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.site import publish, tried
+from autograder.site import tried
+from autograder.site.packed import script, taken
 from lectures.trained import FOLDER, checkpoint
 from tests.lab import ROOT
 
@@ -19,12 +18,7 @@ from tests.lab import ROOT
 @pytest.fixture(scope="module")
 def scripts() -> dict[str, str]:
     """As a build has them: made here, or taken from an earlier build of the same sources."""
-    return tried.scripts(ROOT, ROOT / "build" / "site")
-
-
-def taken(script: str) -> bytes:
-    """What `nlm.take` gets."""
-    return gzip.decompress(base64.b64decode(re.fullmatch(r'nlm\.take\("([^"]*)"(?:, "arrayBuffer")?\)', script)[1]))  # type: ignore[index]
+    return tried.scripts(ROOT)
 
 
 @pytest.mark.parametrize("name", tried.NETWORKS)
@@ -37,9 +31,7 @@ def test_weights_are_the_files_of_the_checkpoints(scripts: dict[str, str], name:
 def test_the_pieces_are_those_of_bpe_gpt(scripts: dict[str, str]) -> None:
     told, tokenizer = json.loads(taken(scripts["cards"]))["bytes"], checkpoint("bpe_gpt").tokenizer
     assert [tokenizer.vocabulary[i] for i in told["bytes"]] == [bytes([b]) for b in range(256)]
-    assert [[tokenizer.vocabulary[i] for i in pair] for pair in told["merges"]] == [
-        [*pair] for pair in tokenizer.merges
-    ]
+    assert [tuple(tokenizer.vocabulary[i] for i in pair) for pair in told["merges"]] == [*map(tuple, tokenizer.merges)]
     assert len(told["special"]) + 256 + len(told["merges"]) == tokenizer.vocab_size
 
 
@@ -47,36 +39,31 @@ def test_probabilities_follow_from_the_counts() -> None:
     """Kneser-Ney from what a page gets, on a small text, for every context of two words or fewer."""
     from nlmcore.ngram import NGramLM
 
-    text = [
-        [1, *torch.randint(3, 9, (40,), generator=torch.Generator().manual_seed(seed)).tolist(), 2] for seed in (0, 1)
-    ]
+    drawn = torch.randint(3, 9, (2, 40), generator=torch.Generator().manual_seed(0)).tolist()
+    text = [[1, *row, 2] for row in drawn]
     models = [NGramLM(n, 9).fit(text) for n in (1, 2, 3)]
-    told = json.loads(taken(tried.script(tried.trie(models))))
-    contexts: dict[tuple[int, ...], int] = {(): 0}
-    follow: list[dict[int, list[tuple[int, list[int]]]]] = []
+    told = json.loads(taken(script(tried.trie(models))))
+    contexts: list[tuple[int, ...]] = [()]
+    follow: list[dict[tuple[int, ...], dict[int, list[int]]]] = []
+    """Of each order: context -> word -> its counts."""
     for level in told["levels"]:
-        here: dict[int, list[tuple[int, list[int]]]] = {}
-        names, at = {}, 0
-        for context, number in sorted(contexts.items(), key=lambda item: item[1]):
-            word = 0
-            for i in range(at, at + level["sizes"][number]):
-                word = level["words"][i] + (word if i > at else 0)
-                names[(*context, word)] = i
-                here.setdefault(number, []).append((word, [counts[i] for counts in level["counts"]]))
-            at += level["sizes"][number]
+        at, here = 0, {}
+        for context, size in zip(contexts, level["sizes"], strict=True):
+            words = np.cumsum(level["words"][at : at + size]).tolist()
+            here[context] = {word: [counts[i] for counts in level["counts"]] for i, word in enumerate(words, at)}
+            at += size
         follow.append(here)
-        level["ids"], contexts = contexts, names
+        contexts = [(*context, word) for context, words in here.items() for word in words]
     for order, model in enumerate(models, 1):
         for context in [(), (4,), (4, 5), (1, 3), (2, 2), (8, 8), (1,)]:
             p = np.full(9, 1 / 9)
-            for n, level in enumerate(told["levels"][:order]):
-                number = level["ids"].get(context[len(context) - n :]) if n <= len(context) else None
+            for n in range(min(order, len(context) + 1)):
                 which = 0 if n == order - 1 else 1
-                found = [(word, counts[which]) for word, counts in follow[n].get(-1 if number is None else number, [])]
-                total, D = sum(c for _, c in found), level["discounts"][which]
+                found = {w: counts[which] for w, counts in follow[n].get(context[len(context) - n :], {}).items()}
+                total, D = sum(found.values()), told["levels"][n]["discounts"][which]
                 if total:
-                    p = p * D * sum(c > 0 for _, c in found) / total
-                    for word, c in found:
+                    p = p * D * sum(c > 0 for c in found.values()) / total
+                    for word, c in found.items():
                         p[word] += max(c - D, 0) / total
             np.testing.assert_allclose(p, model.distribution(context).numpy(), atol=1e-12)
 
@@ -86,9 +73,9 @@ def test_the_whole_is_a_few_megabytes_and_made_once(
 ) -> None:
     assert sum(map(len, scripts.values())) < 5e6
     monkeypatch.setattr(tried, "exported", lambda root: {"cards": "made"})
-    assert tried.scripts(ROOT, tmp_path) == {"cards": "made"}
+    assert tried.scripts(tmp_path) == {"cards": "made"}
     monkeypatch.setattr(tried, "exported", lambda root: pytest.fail("made again"))
-    assert tried.scripts(ROOT, tmp_path) == {"cards": "made"}
+    assert tried.scripts(tmp_path) == {"cards": "made"}
 
 
 def test_each_panel_says_how_much_it_loads() -> None:
@@ -110,12 +97,11 @@ def test_a_widget_links_to_the_panel_that_fits_it_and_others_do_not() -> None:
 
 
 def test_every_link_leads_to_a_panel() -> None:
-    headings = re.findall(r"^## (.+)\n(?:(?!^## ).*\n)*?<div class=\"try\"", page_source(), re.M)
+    headings = re.findall(
+        r"^## (.+)\n(?:(?!^## ).*\n)*?<div class=\"try\"",
+        (ROOT / "autograder/pages/try.md").read_text(encoding="utf-8"),
+        re.M,
+    )
     anchors = {heading.lower().replace(" ", "-") for heading in headings}
     assert len(anchors) == 4
     assert set(tried.PANELS.values()) == {tried.GAME, *(f"{tried.PAGE}#{anchor}" for anchor in anchors)}
-
-
-def page_source() -> str:
-    (source,) = (source for source, to in publish.LISTS.items() if to == tried.PAGE)
-    return (ROOT / source).read_text(encoding="utf-8")
