@@ -634,14 +634,14 @@ print("CBOW,  after ", *(f"{word:9}" for word, _ in bag.nearest("king", 5)))
 #
 # The vectors that you explore in the next sections come from a single run (`python -m lectures.recipes word_vectors`). They have 64
 # dimensions and were trained for twenty<!--[[? card["training"]["epochs"] == 20]]--> epochs on 912,048<!--[[card["data"]["words"]:,]]--> words. Each of the 5,835<!--[[len(dense_words):,]]--> words that occur ten times or more<!--[[? len(often) == len(dense_words)]]--> has a vector.
-# The vectors published with *word2vec*, the authors' own program for skip-gram and CBOW, were trained on about a hundred *billion* words of
+# The vectors published with *word2vec*, the program of Mikolov et al. for skip-gram and CBOW, were trained on about a hundred *billion* words of
 # news, as the page of the program says.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### Vectors for another model
 #
 # Can one model use the vectors of another? We train Bengio's neural language model ([lecture 4](04_windows_and_convolutions.ipynb)) on only two
-# plays, 59,780<!--[[given["tokens"]:,]]--> tokens. We initialise the embeddings of its 2,000<!--[[given["words"]:,]]--> words in three ways. The first is at random ("random" in the output). The second
+# plays, 59,780<!--[[given["tokens"]:,]]--> tokens. We initialise the embeddings of its 2,000<!--[[given["words"]:,]]--> words in three ways. The first is at random ("random" in the table). The second
 # takes MiniLM's vectors of the same words ("given"), compressed to 64 dimensions. The third takes the same vectors *shuffled*, so that each word gets
 # the vector of another word, chosen at random ("shuffled"). MiniLM has 1,622<!--[[given["known"]:,]]--> of the words as whole pieces; the others start at random in all three versions.
 # Training then changes the embeddings together with the rest of the network. For each version we chose one of four<!--[[words(len(given["rows"]["given"]["tried"]))]]--> learning
