@@ -190,7 +190,7 @@ how_often = torch.tensor([occurs[tuple(window)] for window in test_inputs.tolist
 #   network properly.
 # - We trained two further versions with five<!--[[words(len(longer))]]--> seeds each (`python -m lectures.recipes names_window`). The first was trained for 6,000 steps, with a
 #   decreasing learning rate. Its perplexity is 7.42<!--[[min(longer):.2f]]--> to 7.56<!--[[max(longer):.2f]]-->.
-# - The second also has a wider hidden layer and larger batches. Its perplexity is 6.92<!--[[min(wider):.2f]]--> to 7.00<!--[[max(wider):.2f]]-->. Little of the gap to the 4-gram is left<!--[[? max(wider) - counted[4] < 0.2 * (reached - counted[4])]]-->.
+# - The second is also wider, in its embeddings and its hidden layer, and has larger batches. Its perplexity is 6.92<!--[[min(wider):.2f]]--> to 7.00<!--[[max(wider):.2f]]-->. Little of the gap to the 4-gram is left<!--[[? max(wider) - counted[4] < 0.2 * (reached - counted[4])]]-->.
 # </details>
 #
 # A network that loses may simply be badly trained. Properly trained, this one comes close to the 4-gram, but it does not win<!--[[? min(wider) > counted[4]]]-->. Here
@@ -696,7 +696,7 @@ show.predict(
 #
 # $$1 + \sum_{\text{layers}} (k - 1)\,\delta.$$
 #
-# Without dilation, the receptive field grows linearly with the number of layers. If the dilation is multiplied by the same factor from layer to layer, it grows
+# Without dilation, the receptive field grows linearly with the number of layers. If every layer multiplies the dilation by the same factor, the field grows
 # exponentially (van den Oord et al. 2016, WaveNet).
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -1043,7 +1043,7 @@ show.predict(
 #   three<!--[[words(result["network"]["passes"])]]--> epochs instead of one, has 54.4<!--[[result["overall"]["feed-forward, window 4"]:.1f]]-->.
 # - The convolutions have 49.8<!--[[rows["convolutions, 9 words"]:.1f]]-->, but also more parameters: with two tables, like the window, they would have 1,613,192<!--[[untied:,]]-->, whereas the window has
 #   1,350,664<!--[[untied_window:,]]-->.
-# - Do the tied embeddings make the difference? We trained smaller networks of both kinds with the same initial embeddings, each at the learning rate that suits it best, with
+# - Do the tied embeddings make the difference? We trained smaller networks of both kinds with initial embeddings of the same size, each at the learning rate that suits it best, with
 #   five seeds (`python -m lectures.recipes tied`). With two tables in both, the convolutions are ahead by 0.111<!--[[tied["lower"]["untied"]["mean"]:.3f]]--> ± 0.006<!--[[tied["lower"]["untied"]["half"]:.3f]]--> nats per word; with one
 #   table in both, by 0.067<!--[[tied["lower"]["tied"]["mean"]:.3f]]--> ± 0.009<!--[[tied["lower"]["tied"]["half"]:.3f]]--><!--[[? all(of["mean"] > of["half"] for of in tied["lower"].values())]]-->. So the convolutions lead in either form; they also have more parameters.
 # </details>
