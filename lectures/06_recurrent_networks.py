@@ -1115,7 +1115,7 @@ below = {
     for residual in (False, True)
 }
 told = [(kind, *(f"{norm:.0f}" for norm in norms)) for kind, norms in below.items()]
-gradients = show.table(told, ["Layers", "1", "2", "4", "8"])
+gradients = show.table(told, ["Gradient norm, by layers", "1", "2", "4", "8"])
 growth = {kind: norms[-1] / norms[0] for kind, norms in below.items()}
 
 
