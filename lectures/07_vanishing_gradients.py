@@ -403,7 +403,7 @@ show.predict(
 # exponentially with distance**, as Pascanu et al. (2013) derive.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The cells in this picture are untrained. Does a network learn to keep its gradient? Here are cells of 64 units, before and after training on
+# So far the cells of this section were untrained. Does a network learn to keep its gradient? Here are cells of 64 units, before and after training on
 # the copying task with ten blanks (`python -m lectures.recipes memory`).
 #
 # > **Ask yourself.** Which cell's gradient at distance 100 changes most during training?
@@ -502,7 +502,7 @@ show.predict(
 # **AdamW rescales the sum, not its terms.** Compared with the terms of the nearer steps, those of the distant steps still hardly count.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# > **What goes wrong.** There are three ways to get this measurement wrong. (1) You take *the gradient of the weights* instead of that of the
+# > **What goes wrong.** There are three ways to get the measurement of this section wrong. (1) You take *the gradient of the weights* instead of that of the
 # > states. That gradient is a sum over all time steps, dominated by the most recent ones. (2) You take *a loss at every step*
 # > instead of only at the last. Then $\partial L/\partial h_t$ also contains the loss of time $t$ itself, and nothing seems to
 # > vanish. (3) You compute in *single precision*, where any value below $10^{-45}$ becomes 0, and the logarithm of 0 does not
