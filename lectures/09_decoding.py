@@ -223,7 +223,7 @@ print(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# A real model remembers more than one word. Two texts then share their best completion for certain only if the model remembers *the same* of both.
+# A real model remembers more than one word. Then two texts are certain to share their best completion only if the model remembers *the same* of both.
 # If it remembers all words, the table needs a row for every text.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -403,7 +403,7 @@ show.predict(
 # **Is a wider beam better?** It usually finds more probable texts. With their exact search, Stahlberg & Byrne (2019) found that for more
 # than half of their sentences the most probable translation was *empty*: `<eos>` as the first token. Koehn & Knowles (2017) had
 # seen quality fall with wide beams; Yang, Huang & Ma (2018) call this the **beam search curse**. Does the curse strike here? We
-# test two of the course's small models ([lecture 11](11_sequence_to_sequence.ipynb) looks inside them). One translates numbers of 15 to
+# test two of the course's small models ([lecture 11](11_sequence_to_sequence.ipynb) is about such models). One translates numbers of 15 to
 # 20 words into German: it reads the English words into a single vector, and writes the German from it. We measure its quality by BLEU, the agreement with the
 # reference (at most 100). The other turns spelling into *phonemes*, the sounds of a word. We count its phoneme errors.
 # `python -m lectures.recipes dullness` repeats both measurements.
@@ -936,7 +936,7 @@ by_lookahead = show.table(
         (ahead, f"{mean(rates):.1f} ({show.from_to(rates, '{:.1f}')})", f"{refused[ahead]:.0f}")
         for ahead, rates in per_call.items()
     ],
-    ["drafted at a time", "letters per call of the large model", "drafts refused of 40 letters"],
+    ["drafted at a time", "letters per call of the large model", "drafts refused, of 40 letters"],
     note="Means (lowest to highest) of 5 seeds.",
 )
 show.predict(

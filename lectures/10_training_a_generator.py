@@ -469,7 +469,7 @@ show.predict(
 # *recover by itself*. Arora et al. (2022) do find that errors accumulate.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *11 minutes. Change one letter with the class and let them shout when the texts meet. Then show the two rows, and let the room call
+# *11 minutes. Change one letter with the class and let them shout when the texts meet. Then show the two lines, and let the room call
 # the gap exposure bias before you ask about the perfect model. What goes wrong: they call every different letter an error.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}

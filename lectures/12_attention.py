@@ -413,7 +413,7 @@ print(
 #
 # $h$ has the shape (1, 5, 12)<!--[[? h.shape == (1, 5, 12)]]-->, with 6 dimensions from each direction. $c$ has the shape (1, 12)<!--[[? c.shape == (1, 12)]]-->, and $[x, c]$ has 15<!--[[3 + c.shape[-1]]]--> dimensions.
 # The loop reads $h$ at every step and never writes it: **the encoder is a read-only memory.** Only the question changes from step
-# to step. (`nlmcore.seq2seq` has this decoder with learned weights; the translators of the next section use it.)
+# to step. (`nlmcore.seq2seq` has such decoders with learned weights; the translators of the next section use them.)
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -575,7 +575,7 @@ show.predict(
 # - Up to 11 words all three are nearly perfect, with BLEU above 98<!--[[? min(mean(of[at]) for of in by_length.values() for at in ("3-5", "6-8", "9-11")) > 98]]-->. So one vector is wide enough for *these* numbers.
 # - A little beyond, the curves part. At 15 to 17 words attention has 99<!--[[mean(with_attention["15-17"]):.0f]]-->, which is 31<!--[[chosen["15-17"]["mean"]:.0f]]--> ± 3<!--[[chosen["15-17"]["half"]:.0f]]--> above one vector, seed by seed. At 18 to 20 words it is 39<!--[[chosen["18-20"]["mean"]:.0f]]--> ± 5<!--[[chosen["18-20"]["half"]:.0f]]--> above it. From 9 words onwards
 #   attention is better at every length, also after a correction for nine lengths<!--[[? differ(chosen) == lengths_of_numbers[2:]]]-->.
-# - After this correction even weights differ from one vector at no length<!--[[? not differ(unchosen)]]-->. Uncorrected, they are 3<!--[[unchosen["12-14"]["mean"]:.0f]]--> ± 3<!--[[unchosen["12-14"]["half"]:.0f]]--> above it at 12 to 14 words, 2<!--[[unchosen["15-17"]["mean"]:.0f]]--> ± 4<!--[[unchosen["15-17"]["half"]:.0f]]--> at 15 to 17, and below it from 18 words onwards<!--[[? all(unchosen[at]["mean"] < -unchosen[at]["half"] for at in lengths_of_numbers[5:])]]-->.
+# - After this correction even weights show no difference from one vector at any length<!--[[? not differ(unchosen)]]-->. Uncorrected, they are 3<!--[[unchosen["12-14"]["mean"]:.0f]]--> ± 3<!--[[unchosen["12-14"]["half"]:.0f]]--> above it at 12 to 14 words, 2<!--[[unchosen["15-17"]["mean"]:.0f]]--> ± 4<!--[[unchosen["15-17"]["half"]:.0f]]--> at 15 to 17, and below it from 18 words onwards<!--[[? all(unchosen[at]["mean"] < -unchosen[at]["half"] for at in lengths_of_numbers[5:])]]-->.
 # - Attention falls as well, to 68<!--[[mean(with_attention["27-29"]):.0f]]--> at 27 to 29 words. Another translator with attention, trained on up to 20 words, has 100<!--[[longer["bleu"]:.0f]]--> at 18 to 20 (one run).
 # </details>
 #
