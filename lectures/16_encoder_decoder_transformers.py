@@ -827,7 +827,7 @@ told = [
     for measure in ("BLEU", "every word right")
     for name, rows in lines_of(measure).items()
 ]
-show.table(told, ["Mean (range of five seeds)", "English words", *(lengths[i] for i in shown)])
+show.table(told, ["Mean (range of five seeds)", "", *(f"{lengths[i]} words" for i in shown)])
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>

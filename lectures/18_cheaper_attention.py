@@ -205,7 +205,10 @@ told = [
     for model in ranks["models"]
     for row in ("real", "shuffled", "mask")
 ]
-ranks_told = show.table(told, ["", "", f"90 % of the squares, of {n_ranks}", "90 % of the sum"])
+ranks_told = show.table(
+    told,
+    ["", "", f"Of {n_ranks} singular values, for 90 % of the squares", "For 90 % of the sum"],
+)
 show.predict(
     f"Take SmolLM2's attention matrices over {n_ranks} tokens. How many singular values hold 90 % of the sum of squares, on average over the heads?",
     choices={"about 3": 3, "about 25": 25, "about 90": 90, "about 200": 200},
@@ -478,7 +481,7 @@ show.predict(
 # | window + random | 16<!--[[needle["rows"]["window + random"]["keys"]:.0f]]--> | one random block |
 # | window + global | 20<!--[[needle["rows"]["window + global"]["keys"]:.0f]]--> | four global tokens |
 # | window + random + global | 24<!--[[needle["rows"]["window + random + global"]["keys"]:.0f]]--> | BigBird |
-# | Linformer | 16<!--[[needle["rows"]["Linformer"]["keys"]:.0f]]--> | a quarter as many mixed keys, $k = n/4$ |
+# | Linformer | 16<!--[[needle["rows"]["Linformer"]["keys"]:.0f]]--> | a quarter as many mixed keys as positions, $k = n/4$ |
 # | Linformer, k = n | 64<!--[[needle["rows"]["Linformer, k = n"]["keys"]:.0f]]--> | control: nothing saved |
 # | Linformer, 5 × the steps | 16<!--[[needle["rows"]["Linformer, 5 × the steps"]["keys"]:.0f]]--> | control: longer training |
 #
