@@ -285,7 +285,7 @@ show.predict(
             )
         )
     ],
-    why="“Recurrent networks are slow because they cannot be parallelised” is a sentence about many processors. One thread has no other processors to use. Larger products save time there too, as in section 3, so the program counts as well as the order of the computation.",
+    why="“Recurrent networks are slow because they cannot be parallelised” is a sentence about many processors. One thread has no other processors to use. Larger products save time there too, as in section 3, so the program matters too, and not only the order of the computation.",
     reveals=lines,
 )
 

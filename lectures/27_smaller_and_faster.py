@@ -298,7 +298,7 @@ storage_told = show.table(
             ("4 bits, rows", "row, 4 bits", row_share[n]),
         )
     ],
-    ["", "rounded to", "bits per weight", "cost"],
+    ["", "rounded to", "bits per weight", "cost, nats per token"],
     "About 4 bits per weight, step and minimum included.",
 )
 falls = error(OURS, spared) / error(OURS, "matrix, 4 bits")
