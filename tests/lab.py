@@ -388,7 +388,7 @@ OUT_OF_VIEW = """() => {
   // Of the question that was marked: which of question, answer and picture is not wholly on the screen.
   const box = document.querySelector('[data-pressed]');
   // What is folded, in a row of a table for example, waits for whoever opens it.
-  const revealed = [...box.lastElementChild.querySelectorAll('svg:not([aria-hidden]), img, pre')].find(
+  const revealed = [...box.lastElementChild.querySelectorAll('svg:not([aria-hidden]), img, pre, .nlm-table')].find(
     one => !one.closest('details:not([open])'));
   const parts = { question: box.firstElementChild, answer: box.querySelector('.nlm-told'), picture: revealed };
   return Object.entries(parts).filter(([, part]) => part).filter(([, part]) => {
