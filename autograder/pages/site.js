@@ -440,7 +440,7 @@ addEventListener('resize', () => reachable(document));
 document.addEventListener('toggle', event => reachable(event.target), true);
 let folded = []; // what was closed before it was printed
 addEventListener('beforeprint', () => {
-  folded = folded.length ? folded : [...document.querySelectorAll('details:not(.fold)')].filter(part => part.hidden || !part.open).map(part => [part, part.hidden, part.open]);
+  folded = folded.length ? folded : [...document.querySelectorAll('main details:not(.fold), .toc details')].filter(part => part.hidden || !part.open).map(part => [part, part.hidden, part.open]);
   folded.forEach(([part]) => Object.assign(part, { hidden: false, open: true }));
 });
 addEventListener('afterprint', () => {

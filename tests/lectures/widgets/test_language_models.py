@@ -104,10 +104,10 @@ def test_without_an_end_every_length_sums_to_one() -> None:
         return ((1 - p) / 2) ** len(words) * (p or 1.0)
 
     widget = widgets.length_playground(probability, ["ha", "ho"], longest=3, yours=lambda words, p: 0.1)
-    assert "total: 4.000" in widget.picture.value
+    assert ": 4.000<" in widget.picture.value
     assert "yours draws a different picture" in widget.picture.value
     widget.controls["p"].value = 0.5
-    assert "total: 0.938" in widget.picture.value
+    assert ": 0.938<" in widget.picture.value
 
 
 def test_counts_become_probabilities() -> None:
