@@ -782,7 +782,7 @@ def with_marks(name, passage):
 
 by_penalty = show.table(
     [
-        (name, f"{mean(old):.0%} ({show.from_to(old, '{:.0%}')})", f"{mean(different[name]):.0%}")
+        (name, show.mean_from_to(old, "{:.0%}"), f"{mean(different[name]):.0%}")
         for name, old in loops.items()
     ],
     ["penalty", "repeated groups", "different tokens"],
@@ -933,7 +933,7 @@ def with_refusals(ahead):
 
 by_lookahead = show.table(
     [
-        (ahead, f"{mean(rates):.1f} ({show.from_to(rates, '{:.1f}')})", f"{refused[ahead]:.0f}")
+        (ahead, show.mean_from_to(rates, "{:.1f}"), f"{refused[ahead]:.0f}")
         for ahead, rates in per_call.items()
     ],
     ["drafted at a time", "letters per call of the large model", "drafts refused, of 40 letters"],

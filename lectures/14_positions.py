@@ -333,7 +333,7 @@ print(f"always “{frequent}”: {floor:.1%} correct")
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 compared = show.table(
     [
-        (name, f"{right.mean():.1%} ({show.from_to(right, '{:.1%}')})")
+        (name, show.mean_from_to(right, "{:.1%}"))
         for name, right in (
             ("no positions", letters["none"]),
             ("added", added),

@@ -521,7 +521,7 @@ def through(norm, depth):
     return passes[norm.removesuffix("-norm"), depth].mean(0).tolist()
 
 
-ends = {key: f"{of.mean():.2f} ({show.from_to(of, '{:.2f}')})" for key, of in at_top.items()}
+ends = {key: show.mean_from_to(of, "{:.2f}") for key, of in at_top.items()}
 gradients_told = show.table(
     [(f"{at}-norm", *(ends[at, depth] for depth in (4, 8, 16, 32))) for at in ("post", "pre")],
     ["gradient at the last layer", "4 layers", "8 layers", "16 layers", "32 layers"],
@@ -965,7 +965,7 @@ by_size = show.table(
     [
         (
             *(f"{steps:,}", kind, f"{row['parameters']:,}", f"{row['rate']:g}"),
-            f"{torch.tensor(row['dev']).mean():.3f} ({show.from_to(row['dev'], '{:.3f}')})",
+            show.mean_from_to(row["dev"], "{:.3f}"),
         )
         for steps, of in ((300, why["sizes"]), (1200, why["longer"]))
         for kind, by in of.items()
@@ -1036,10 +1036,7 @@ show.predict(
             show.bar_list_svg(
                 [loss[name].mean().item() for name in ranked],
                 ranked,
-                says=[
-                    f"{loss[name].mean():.2f} ({loss[name].min():.2f} to {loss[name].max():.2f})"
-                    for name in ranked
-                ],
+                says=[show.mean_from_to(loss[name], "{:.2f}") for name in ranked],
                 highlight=[ranked.index("all of 2017's changes")],
                 title="nats per character on held-out plays: mean, and lowest to highest of five seeds",
                 width=1000,

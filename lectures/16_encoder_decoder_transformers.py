@@ -628,7 +628,7 @@ looked_for = {
 told = []
 for kind, runs in (five | {"recurrent, attention": compared["recurrent"]}).items():
     best = [[100 * max(seed["heads"][what]) for seed in runs] for what in looked_for]
-    told.append((kind, *(f"{mean(of):.1f} ({min(of):.1f} to {max(of):.1f})" for of in best)))
+    told.append((kind, *(show.mean_from_to(of, "{:.1f}") for of in best)))
 heads_told = show.table(told, ["The best head finds, % (lowest to highest seed)", *looked_for])
 told = [(kind, f"{100 * share:.1f}") for kind, share in found_next.items()]
 next_told = show.table(told, ["", "The next word, in new numbers of 9 to 11 words, %"])

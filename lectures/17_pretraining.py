@@ -261,12 +261,10 @@ gains = {count: gain("masked", scratch, count)[0] for count in rows[scratch]}
 labels = ["50 labels", "500 labels", "5,000 labels"]
 
 
-def spread(of):
-    return f"{mean(of):.1f} ({min(of):.1f} to {max(of):.1f})"
-
-
 def told(*names):
-    lines = [(name, *map(spread, rows[name].values())) for name in names]
+    lines = [
+        (name, *(show.mean_from_to(of, "{:.1f}") for of in rows[name].values())) for name in names
+    ]
     return show.table(lines, ["Right, % (lowest to highest seed)", *labels])
 
 
@@ -321,8 +319,8 @@ holds = holm(  # corrected for all the comparisons of the table; five seeds, so 
 lines = []
 for name, of in differences.items():
     cells = (
-        f"{gap:.1f} ({low:.1f} to {high:.1f})" + ("*" if holds[name, count] < 0.05 else "")
-        for count, (gap, low, high) in of.items()
+        show.estimate(*interval, "{:.1f}") + ("*" if holds[name, count] < 0.05 else "")
+        for count, interval in of.items()
     )
     lines.append((name, *cells))
 gaps_told = show.table(
@@ -394,7 +392,7 @@ middle = len(by_layer["SmolLM2", "whole, clue after"]) // 2 - 1
 
 def share_of(model, way, layer):
     of = senses["rows"][model][way][layer]
-    return f"{100 * of['share']:.0f} ({100 * of['low']:.0f} to {100 * of['high']:.0f})"
+    return show.estimate(*(100 * of[key] for key in ("share", "low", "high")), "{:.0f}")
 
 
 def shares_told(*ways, note=""):

@@ -499,8 +499,8 @@ added = {
 }
 told = []
 for name, shares in right.items():
-    share, least, most = (f"{100 * of(shares):.0f}" for of in (mean, min, max))
-    told.append((name, f"{share} ({least} to {most})", f"{needle['rows'][name]['keys']:.0f}"))
+    percent = [100 * share for share in shares]
+    told.append((name, show.mean_from_to(percent), f"{needle['rows'][name]['keys']:.0f}"))
 cards_told = show.table(told, ["", "Right, % (lowest to highest seed)", "Keys"])
 show.predict(
     "One of these additions to the window helps much less than the other two. Which?",

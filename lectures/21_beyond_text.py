@@ -561,10 +561,7 @@ def partners(soprano):
 
 lookup = torch.stack([torch.stack([partners(note) for note in melody]) for melody in melodies])
 by_table = (lookup == theirs).float().mean((0, 1))[1:]
-sampled = (
-    f"{100 * fmean(voice):.0f} ({100 * min(voice):.0f} to {100 * max(voice):.0f})"
-    for voice in agrees.T.tolist()
-)
+sampled = (show.mean_from_to(voice) for voice in 100 * agrees.T)
 show.table(
     [
         (f"sampled by the model, mean (lowest to highest of {tries} tries)", *sampled),

@@ -253,7 +253,6 @@ told = {
     for n, found in of.items()
 }
 miss = {at: 100 * (middle / held_out.loss - 1) for at, (_, middle, _) in told.items()}
-missed = {at: 100 * (middle / untuned.loss - 1) for at, (_, middle, _) in told.items()}
 first = chosen[0]
 show.predict(
     f"Fit Hoffmann's form on models up to {first:,} parameters. How far is its prediction from the loss of the held-out model, which has {held_out.N / first:.0f} times as many parameters?",
@@ -270,17 +269,25 @@ scatter = {name: float(of[chosen[-1]].residuals.std()) for name, of in forecasts
 inside = [at for at, (low, _, high) in told.items() if low <= held_out.loss <= high]
 same_text = next(p for p in largest if p.D == held_out.D)  # the largest of the ladder
 naive = same_text.loss
-gained = stored("held_out")["gain"]
-at_full = stored("held_out")["widths"][str(largest[-1].width)]["at_full_length"]
+gained, next_smaller = (
+    stored("held_out")["gain"],
+    stored("held_out")["widths"][str(same_text.width)],
+)
 by_rate = mean_interval(a - b for a, b in zip(untuned.runs, held_out.runs, strict=True))
 tried = {float(rate): loss for rate, loss in own["at_full_length"].items()}
-off, off_untuned = (
-    {
-        "no law": abs(100 * (naive / of.loss - 1)),
-        **{name: abs(by[name, chosen[-1]]) for name in forecasts},
-    }
-    for of, by in ((held_out, miss), (untuned, missed))
+below, above = (
+    max(rate for rate in tried if rate < own["rate"]),
+    min(rate for rate in tried if rate > own["rate"]),
 )
+
+
+def off(model):
+    """In percent, how far the forecasts of the whole ladder and the one without a law are from a model's loss."""
+    said = {"no law": naive, **{name: told[name, chosen[-1]][1] for name in forecasts}}
+    return {name: 100 * (loss / model.loss - 1) for name, loss in said.items()}
+
+
+tuned, badly = off(held_out), off(untuned)
 seen_loss = forecasts["Hoffmann"][chosen[-1]].predict(float(same_text.N), float(same_text.D))[1]
 promised = seen_loss - told["Hoffmann", chosen[-1]][1]  # by the larger model, on as much text
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -288,20 +295,20 @@ promised = seen_loss - told["Hoffmann", chosen[-1]][1]  # by the larger model, o
 #
 # | error of the forecast | fitted up to 38,176<!--[[chosen[0]:,]]--> parameters | fitted on the whole ladder | the same, with the smaller model's rate |
 # |---|---|---|---|
-# | Hoffmann's form | +3.9<!--[[miss["Hoffmann", chosen[0]]:+.1f]]--> % | +4.5<!--[[miss["Hoffmann", chosen[-1]]:+.1f]]--> % | +2.6<!--[[missed["Hoffmann", chosen[-1]]:+.1f]]--> % |
-# | Kaplan's form | −8.4<!--[[miss["Kaplan", chosen[0]]:+.1f]]--> % | −1.5<!--[[miss["Kaplan", chosen[-1]]:+.1f]]--> % | −3.2<!--[[missed["Kaplan", chosen[-1]]:+.1f]]--> % |
-# | no law: “as good as the largest model of the ladder on the same text” | | +1.8<!--[[100 * (naive / held_out.loss - 1):+.1f]]--> % | +0.0<!--[[100 * (naive / untuned.loss - 1):+.1f]]--> % |
+# | Hoffmann's form | +3.9<!--[[miss["Hoffmann", chosen[0]]:+.1f]]--> % | +4.5<!--[[miss["Hoffmann", chosen[-1]]:+.1f]]--> % | +2.6<!--[[badly["Hoffmann"]:+.1f]]--> % |
+# | Kaplan's form | −8.4<!--[[miss["Kaplan", chosen[0]]:+.1f]]--> % | −1.5<!--[[miss["Kaplan", chosen[-1]]:+.1f]]--> % | −3.2<!--[[badly["Kaplan"]:+.1f]]--> % |
+# | no law: “as good as the largest model of the ladder on the same text” | | +1.8<!--[[tuned["no law"]:+.1f]]--> % | +0.0<!--[[badly["no law"]:+.1f]]--> % |
 #
-# - We trained the held-out model twice. In the last column it has the learning rate of the largest model of the ladder, 0.005<!--[[result["rates"]["Transformer"][str(largest[-1].width)]:g]]-->. In the others it has a rate of its own, 0.0025<!--[[own["rate"]:g]]-->, which was better than half and twice as much<!--[[? tried[own["rate"]] < min(tried[own["rate"] / 2], tried[2 * own["rate"]])]]--> at the full length of text, in one seed (`python -m lectures.recipes held_out`).
+# - We trained the held-out model twice. In the last column it has the learning rate of the largest model of the ladder, 0.005<!--[[result["rates"]["Transformer"][str(largest[-1].width)]:g]]-->. In the others it has a rate of its own, 0.0025<!--[[own["rate"]:g]]-->, which was better than 0.0013<!--[[below:g]]--> and 0.005<!--[[above:g]]--><!--[[? tried[own["rate"]] == min(tried.values())]]--> at the full length of text, in one seed (`python -m lectures.recipes held_out`).
 # - With its own rate its loss is 1.641<!--[[held_out.loss:.3f]]--> nats, 0.029<!--[[by_rate[0]:.3f]]--> ± 0.006<!--[[by_rate[1]:.3f]]--> lower than with the other.
-# - With the smaller model's rate, the forecast without a law is the best of the three in the last column. The model with more than twice the parameters<!--[[? held_out.N > 2 * largest[-1].N]]--> seems to gain nothing. With its own rate it gains 0.030<!--[[gained[0]:.3f]]--> ± 0.006<!--[[gained[1]:.3f]]--> nats, and Kaplan's form on the whole ladder is nearest<!--[[? min(off, key=off.get) == "Kaplan"]]-->. But it is too low by nearly as much as the forecast without a law is too high, so three seeds cannot tell which of the two is better<!--[[? abs(held_out.loss - (naive + told["Kaplan", chosen[-1]][1]) / 2) < mean_interval(held_out.runs)[1]]]-->. Hoffmann's form predicts a gain of 0.014<!--[[promised:.3f]]-->.
+# - With the smaller model's rate, the forecast without a law is the best of the three in the last column. The model with more than twice the parameters<!--[[? held_out.N > 2 * largest[-1].N]]--> seems to gain nothing. With its own rate it gains 0.030<!--[[gained[0]:.3f]]--> ± 0.006<!--[[gained[1]:.3f]]--> nats, and Kaplan's form on the whole ladder is nearest<!--[[? min(tuned, key=lambda name: abs(tuned[name])) == "Kaplan"]]-->. But it is too low by nearly as much as the forecast without a law is too high, so three seeds cannot tell which of the two is better<!--[[? abs(held_out.loss - (naive + told["Kaplan", chosen[-1]][1]) / 2) < mean_interval(held_out.runs)[1]]]-->. Hoffmann's form predicts a gain of 0.014<!--[[promised:.3f]]-->.
 # - All six<!--[[words(len(told))]]--> intervals, one for each form and each fit in the widget, contain the loss of the held-out model<!--[[? len(inside) == len(told)]]-->. So they do not tell you which form to believe.
 # - Hoffmann's form does not predict better when it is fitted to larger models as well<!--[[? miss["Hoffmann", chosen[-1]] > miss["Hoffmann", chosen[0]]]]-->. For the largest model of the ladder, which the fit has seen, it is already 3.4<!--[[100 * (seen_loss / naive - 1):.1f]]--> % too high at the same amount of text.
-# - The ladder may have the same fault: its rates were chosen after 262,144<!--[[tuned_at:,]]--> characters, an eighth of the text of this test<!--[[? 8 * tuned_at == held_out.D]]-->. We tried its largest model again at full length, in one seed, and the rate stayed the same<!--[[? stored("held_out")["widths"][str(largest[-1].width)]["rate"] == result["rates"]["Transformer"][str(largest[-1].width)]]]-->. But half of this rate was only 0.002<!--[[at_full["0.0025"] - at_full["0.005"]:.3f]]--> nats worse. So a rate between the two may be better, and the gain of 0.030<!--[[gained[0]:.3f]]--> may be smaller. We did not try the other sizes.
+# - The ladder may have the same fault: its rates were chosen after 262,144<!--[[tuned_at:,]]--> characters, an eighth of the text of this test<!--[[? 8 * tuned_at == held_out.D]]-->. We tried its largest model again at full length, in one seed, and the rate stayed the same<!--[[? next_smaller["rate"] == result["rates"]["Transformer"][str(largest[-1].width)]]]-->. But half of this rate was only 0.002<!--[[next_smaller["at_full_length"]["0.0025"] - next_smaller["at_full_length"]["0.005"]:.3f]]--> nats worse. So a rate between the two may be better, and the gain of 0.030<!--[[gained[0]:.3f]]--> may be smaller. We did not try the other sizes.
 # - Seeds of one point differ by 1.0<!--[[100 * noise:.1f]]--> % (standard deviation), but the points scatter around Hoffmann's form by 1.6<!--[[100 * scatter["Hoffmann"]:.1f]]--> % and around Kaplan's by 2.8<!--[[100 * scatter["Kaplan"]:.1f]]--> %. So more seeds alone would not make these forms fit.
 # </details>
 #
-# **A test of a law is also a test of a training. Against a badly tuned model, the forecast without a law was best<!--[[? min(off_untuned, key=off_untuned.get) == "no law"]]-->. Against the same model with a better learning rate, Kaplan's form did about as well<!--[[? abs(off["Kaplan"] - off["no law"]) < 0.5]]-->. Compare a law with a forecast that needs no law, and tune both models.**
+# **A test of a law is also a test of a training. Against a badly tuned model, the forecast without a law was best<!--[[? min(badly, key=lambda name: abs(badly[name])) == "no law"]]-->. Against the same model with a better learning rate, Kaplan's form did about as well<!--[[? abs(abs(tuned["Kaplan"]) - abs(tuned["no law"])) < 0.5]]-->. Compare a law with a forecast that needs no law, and tune both models.**
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # OpenAI (2023) reports such a prediction for GPT-4: the loss on OpenAI's internal code, predicted from models with at most a ten-thousandth of the compute. The report shows one such curve for the loss, and this curve predicted well. For every such curve, ask what a forecast without a law would have said.

@@ -67,7 +67,7 @@ def told(row, form="z.2f"):
     """A mean with its interval, (mean, low, high) or (mean, half)."""
     mean, *rest = row
     low, high = rest if len(rest) == 2 else (mean - rest[0], mean + rest[0])
-    return f"{mean:{form}} ({low:{form}} to {high:{form}})".replace("-", "−")
+    return show.estimate(mean, low, high, f"{{:{form}}}")
 
 
 # %% [markdown] slideshow={"slide_type": "slide"}

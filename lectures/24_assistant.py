@@ -352,7 +352,7 @@ stops = show.table(
     [
         (
             f"β = {name}" if name in preferring["betas"] else name,
-            "{:.2f} ({:.2f} to {:.2f})".format(*row["stops"]),
+            show.estimate(*row["stops"]),
             " ".join(f"{x:.2f}" for x in row["seeds"]["stops"]),
         )
         for name, row in habits.items()

@@ -65,8 +65,7 @@ def error(model, setting):
 
 
 def told(row, form="z.4f"):
-    mean, low, high = row
-    return f"{mean:{form}} ({low:{form}} to {high:{form}})".replace("-", "−")
+    return show.estimate(*row, f"{{:{form}}}")
 
 
 def z(value):

@@ -139,10 +139,7 @@ as_it_is, with_sae, with_mean = (
 kept_of_loss = (with_mean - with_sae) / (with_mean - as_it_is)
 left, dead = (fmean(of[key] for of in sae["autoencoders"]) for key in ("unexplained", "dead"))
 reconstruction = show.table(
-    [
-        (name, f"{fmean(values):.3f} ({min(values):.3f} to {max(values):.3f})")
-        for name, values in f1.items()
-    ],
+    [(name, show.mean_from_to(values, "{:.3f}")) for name, values in f1.items()],
     ["", "F1 (lowest to highest)"],
     f"Variance unexplained {left:.3f}, dead features {dead:.1%}; loss {as_it_is:.3f} nats, {with_sae:.3f} with the reconstruction, {with_mean:.3f} with the mean.",
 )
@@ -333,7 +330,7 @@ aside = (
     f" Known words: {known}."
 )
 show.table(
-    [(name, "{:.2f} ({:.2f} to {:.2f})".format(*of), "") for name, of in rho.items()]
+    [(name, show.estimate(*of), "") for name, of in rho.items()]
     + [
         (
             f"workers, in front: {name}",
@@ -343,7 +340,7 @@ show.table(
         for name, of in defence.items()
     ],
     ["compared with", "rank correlation", "mean score"],
-    aside.replace("-", "−"),
+    aside,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}

@@ -145,6 +145,6 @@ def _for_lms(course: Course, given: Given) -> int:
     shared.names("  Replaced a different mark: {}.", made.replaced, MOST)
     shared.names("  WITH A MARK, AND NOT IN THE FILE: {}.", made.absent, MOST)
     shared.lines("  Unchanged: {}.", made.left, MOST)
-    shared.lines("  {}.", made.notes, MOST)
+    shared.lines("  {}.", made.notes)
     shared.names("  Nothing handed in: {}.", absent(rows), MOST)
     return 0

@@ -11,6 +11,7 @@ import re
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import nbformat
@@ -82,22 +83,29 @@ class Site:
         self.tried = tried.scripts(root)
 
     def page(
-        self, to: str, body: str, headings: Sequence[Heading] = (), language: str = "en", policy: str = "", **more: Any
+        self,
+        to: str,
+        body: str,
+        headings: Sequence[Heading] = (),
+        language: str = "en",
+        *,
+        spoken: Mapping[str, str] = MappingProxyType({}),
+        before: tuple[str, str] | None = None,
+        after: tuple[str, str] | None = None,
+        scripts: Sequence[str] = (),
+        policy: str = "",
+        slides: bool = False,
     ) -> None:
-        """Write one page; the first heading is its title. `more`: its `scripts`, its neighbours `before` and `after`
-        as (title, page), whether it is presented as `slides`, and `spoken`, its addresses by language."""
-        more = {"scripts": (), "before": None, "after": None, "slides": False, "spoken": {}} | more
+        """Write one page; the first heading is its title. spoken: its addresses by language; before, after: title and
+        page of its neighbours; scripts, policy: what it needs besides; slides: whether it is presented."""
         say = Translations(self.root / catalogue.WHERE / language / "site.po", language).say
         root = "../" * to.count("/")
         title = next((heading.words for heading in headings if heading.level == 1), "Search")
         sections = [heading for heading in headings if heading.level == 2]
         number = re.search(r"lectures/(\d+)_", to)
-        others = [(other, there) for other, there in more["spoken"].items() if other != language]
+        others = [(other, there) for other, there in spoken.items() if other != language]
         menu = [(name, there) for name, there in MENU.items() if there != llm.PAGE or llm.SOURCE in self.pages.made]
-        neighbours = {side: more[side] and (more[side][0], relative(more[side][1], to)) for side in ("before", "after")}
         values = {
-            **more,
-            **neighbours,
             "title": f"{title} · {say(words.COURSE)}" if to != "index.html" else words.COURSE,
             "description": description(body) or title,
             "address": self.address,
@@ -109,9 +117,14 @@ class Site:
             "page": to,
             "number": number and int(number[1]),
             "here": relative(to, to),
-            "menus": [[(say(name), relative(there, to)) for name, there in one] for one in (menu, MORE.items())],
+            "menu": [(say(name), relative(there, to)) for name, there in menu],
+            "further": [(say(name), relative(there, to)) for name, there in MORE.items()],
             "headings": sections if len(sections) > 2 else [],
             "body": templates.Markup(body),
+            "before": before and (before[0], relative(before[1], to)),
+            "after": after and (after[0], relative(after[1], to)),
+            "scripts": scripts,
+            "slides": slides,
             "foot": templates.Markup(say(words.FOOT).format(root=root)),
             "policy": templates.Markup(policy and f" {policy}"),
         }

@@ -26,6 +26,7 @@ from nlmcore.metrics.significance import mean_interval
 from nlmcore.tokens import CharTokenizer
 from torch import Tensor, nn
 
+from lectures.recipes.experiment import best_rate
 from lectures.recipes.gpt_against_lstm import lstm_config
 from lectures.recipes.initial_weights import glorot
 from lectures.recipes.positions import Windows, by_position, next_loss
@@ -41,8 +42,6 @@ LONGER, UP_TO = 4096, 32
 """Models up to this width are also trained for so long: at equal operations the best of them is at the longest otherwise."""
 HELD_OUT = ((128, 5), 2048)
 RATES = (2.5e-3, 5e-3, 1e-2, 2e-2, 4e-2, 8e-2, 0.16)
-LOWER = (6.25e-4, 1.25e-3)
-"""For longer training of the largest models."""
 TUNED_AT = 256
 WARM_UP, LONG_WARM_UP = 0.1, 300
 """A share of the steps; and steps, whatever the length."""
@@ -130,11 +129,10 @@ def train(
     return run.kept(name, measure)
 
 
-def best_rate(run: Run, kind: str, rung: tuple[int, int]) -> float:
-    """The rate with the lowest loss on dev plays, one seed, a quarter of a thousand steps."""
+def tried(run: Run, kind: str, rung: tuple[int, int]) -> dict[float, float]:
+    """The loss on dev plays by rate: one seed, a quarter of a thousand steps."""
     steps = run.size(TUNED_AT, 8)
-    tried = {rate: train(run, kind, rung, steps, rate, 0)["curve"][-1] for rate in run.size(RATES, RATES[:1])}
-    return min(tried, key=lambda rate: tried[rate])
+    return {rate: train(run, kind, rung, steps, rate, 0)["curve"][-1] for rate in run.size(RATES, RATES[:1])}
 
 
 def plan(
@@ -161,7 +159,7 @@ def plan(
 def cook(run: Run) -> None:
     rungs = run.size(RUNGS, ((4, 1), (8, 1)))
     rates = {
-        kind: {rung: best_rate(run, kind, rung) for rung in sizes}
+        kind: {rung: min(losses := tried(run, kind, rung), key=losses.__getitem__) for rung in sizes}
         for kind, sizes in (("Transformer", rungs), ("LSTM", rungs[1::2]))
     }
     runs = []
@@ -186,21 +184,15 @@ def report(run: Run, runs: list[dict[str, Any]], rates: dict[str, dict[tuple[int
 
 
 def tuned(run: Run, rung: tuple[int, int], steps: int) -> dict[str, Any]:
-    """The rate is tuned as those of the ladder are, then again at full length: between two worse ones, if there are."""
-    rates = run.size((*LOWER, *RATES), RATES[:3])
-    begin = [rate for rate in rates if rate in RATES]
-    short = {rate: train(run, "Transformer", rung, run.size(TUNED_AT, 8), rate, 0)["curve"][-1] for rate in begin}
-    full: dict[float, float] = {}
-    tried = sorted(short, key=lambda rate: short[rate])[: run.size(3, 1)]
-    while tried:
-        full |= {rate: train(run, "Transformer", rung, steps, rate, 0)["curve"][-1] for rate in tried}
-        best = rates.index(min(full, key=lambda rate: full[rate]))
-        tried = [rate for rate in rates[max(0, best - 1) : best + 2] if rate not in full]
-    runs = [train(run, "Transformer", rung, steps, rates[best], seed) for seed in range(run.size(SEEDS, 2))]
+    """The rate is tuned as those of the ladder are, then again at full length: between two worse ones."""
+    short = tried(run, "Transformer", rung)
+    near = sorted(sorted(short, key=short.__getitem__)[:3])
+    best, full = best_rate(near, lambda rate: {"dev": train(run, "Transformer", rung, steps, rate, 0)["curve"][-1]})
+    runs = [train(run, "Transformer", rung, steps, best, seed) for seed in range(run.size(SEEDS, 2))]
     return {
         "at_tuning_length": {str(rate): loss for rate, loss in short.items()},
-        "at_full_length": {str(rate): loss for rate, loss in sorted(full.items())},
-        "rate": rates[best],
+        "at_full_length": {str(rate): of["dev"] for rate, of in sorted(full.items())},
+        "rate": best,
         "runs": runs,
     }
 
@@ -217,7 +209,7 @@ def cook_held_out(run: Run) -> None:
         {
             "question": "Which loss has the held-out model if its rate, and that of the model before it, are tuned at full length?",
             "how": f"nats per character of the test plays; {SETTINGS}; the three best of {len(RATES)} rates at {TUNED_AT}"
-            f" steps are tried for {steps} steps, then their neighbours until the best has worse ones around it; one"
+            f" steps are tried for {steps} steps, then the next one beyond the best until it lies between two worse ones; one"
             " seed; loss on dev plays chooses",
             "widths": of,
             "gain": [gain, half],

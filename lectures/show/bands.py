@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from lectures.show.plot import Axis, Plot, looks
 from lectures.show.svg import Canvas, Pixels
 
-__all__ = ["bands_svg", "from_to"]
+__all__ = ["bands_svg", "estimate", "from_to", "mean_from_to"]
 
 
 def bands_svg(
@@ -54,3 +54,14 @@ def from_to(values: ArrayLike, form: str = "{:.0f}") -> str:
     """The lowest and the highest value as words: "27 to 54"."""
     every = np.asarray(values, dtype=float)
     return f"{form.format(every.min())} to {form.format(every.max())}"
+
+
+def estimate(value: float, low: float, high: float, form: str = "{:.2f}") -> str:
+    """A value with its interval or its range as words: "2.30 (2.26 to 2.36)"."""
+    return f"{form} ({form} to {form})".format(value, low, high).replace("-", "−")
+
+
+def mean_from_to(values: ArrayLike, form: str = "{:.0f}") -> str:
+    """The mean with the lowest and the highest value: "31 (27 to 54)"."""
+    every = np.asarray(values, dtype=float)
+    return estimate(every.mean(), every.min(), every.max(), form)

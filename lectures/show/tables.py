@@ -131,5 +131,5 @@ def table(rows: Iterable[Sequence[Any]], head: Sequence[str] = (), note: str = "
     ]
     top = f"<thead><tr>{line(head, 'th')}</tr></thead>" if head else ""
     body = "".join(f"<tr>{line(row, 'td')}</tr>" for row in cells)
-    below = f"<p>{html.escape(note, quote=False)}</p>" if note else ""
+    below = f"<p>{html.escape(_MINUS.sub('−', note), quote=False)}</p>" if note else ""
     return HTML(f'<div class="nlm-table"><table>{top}<tbody>{body}</tbody></table>{below}</div>')

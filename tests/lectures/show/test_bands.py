@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from lectures.show import bands_svg, from_to
+from lectures.show import bands_svg, estimate, from_to, mean_from_to
 
 AXES = {"alt": "two models", "x_title": "step", "y_title": "%", "low": 0, "high": 100}
 
@@ -35,3 +35,5 @@ def test_one_run_is_no_band(runs: list) -> None:
 def test_a_range_in_words() -> None:
     assert from_to([54.1, 27, 30]) == "27 to 54"
     assert from_to([7.02, 6.98], "{:.2f}") == "6.98 to 7.02"
+    assert mean_from_to([54, 27, 30]) == "37 (27 to 54)"
+    assert estimate(-0.5, -0.75, 2) == "−0.50 (−0.75 to 2.00)"
