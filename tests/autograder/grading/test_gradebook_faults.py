@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from autograder.commands import shared
 from autograder.commands.around import feedback, preflight
 from autograder.commands.grade import grade
 from autograder.commands.marks import report
 from autograder.grading.course import Course
 from autograder.grading.database import GradebookBusy, GradebookFault, opened, patiently
 from autograder.nbgrader_config import _scripts_on_path
+from tests.autograder.courses import env
 
 pytestmark = pytest.mark.everything  # starts many programs; `.ci/run` has them
 
@@ -77,8 +77,7 @@ CASES = {
 def test_a_gradebook_that_cannot_be_used_is_said(root, capsys, spoil, verb):
     spoil(root / "gradebook.db")
     before = (root / "gradebook.db").read_bytes() if spoil is not a_folder else b""
-    given = VERBS[verb].parser().parse_args(["plain", *(["--isolation", "none"] if verb == "grade" else [])])
-    code = shared.run(lambda: VERBS[verb].main(Course.load(root), given))
+    code = VERBS[verb](env(root), ["plain", *(["--isolation", "none"] if verb == "grade" else [])])
     said = capsys.readouterr().err
     assert code == 1, said
     assert CASES[spoil] in said.replace("Put back", "put back"), said
