@@ -21,7 +21,7 @@ from autograder.feedback.mathematics import in_a_line
 from autograder.files import write_whole
 from autograder.launcher import say, verbs
 from autograder.launcher.environment import Environment
-from autograder.site import card, catalogue, kept, llm, presented, reference, tried, words
+from autograder.site import card, catalogue, conformance, kept, llm, presented, reference, tried, words
 from autograder.site.catalogue import Translations
 from autograder.site.kept import executed
 from autograder.site.packed import script
@@ -144,6 +144,8 @@ class Site:
             parts = (("You need Python", "**As an instructor.**"), ("### Without make", "## Licence"))
             kept = (text[text.index(start) : text.index(end)] for start, end in parts)
             text = "# Install the course\n\n" + "".join(kept).replace("\n### ", "\n## ")
+        elif to == "conformance.html":
+            text = conformance.told(self.root, text, conformance.recorded(self.root))
         elif to in (tried.PAGE, tried.GAME):
             text = tried.sized(text, self.tried)
         body = writer.markdown(text)
