@@ -61,8 +61,8 @@ from nlmcore.tokens import WordTokenizer
 #
 # $$P(w_t \mid w_1, \dots, w_{t-1}) \qquad \text{for every word } w_t \text{ of the vocabulary; they sum to 1.}$$
 #
-# Your phone contains such a model; its keyboard uses it to suggest the next word. An assistant such as ChatGPT is a language
-# model, too. It reads your question and writes its answer one token at a time.
+# Your phone contains such a model; its keyboard uses it to suggest the next word. An assistant such as ChatGPT is also a language
+# model. It reads your question and writes its answer one token at a time.
 #
 # Our models learn from a **corpus**, a collection of texts. Our corpus is the works of Shakespeare. Three plays, *Twelfth Night*,
 # *Henry V* and *Macbeth*, are held out as the **test text** (test set), which none of our language models sees before its final
@@ -144,9 +144,9 @@ show.predict(
 #
 # - After "I will" the 3-gram, which looks at the previous two words, gives "not<!--[[suggest["3-gram"]("I will ")[0][0]]]-->" a probability of 0.16<!--[[suggest["3-gram"]("I will ")[0][1]:.2f]]-->.
 # - The 1-gram ignores the previous words, so they do not change its answer<!--[[? len({tuple(suggest["1-gram"](f"{word} ")) for word in ("I will", "My lord, the", "sleep", "king")}) == 1]]--> (within a word it keeps only the words that start with
-#   your letters).
-# - After "I love the " the 3-gram gives "king" a probability of 0.06<!--[[dict(suggest["3-gram"]("I love the "))["king"]:.2f]]-->; after "I love the k" it is 0.92<!--[[dict(suggest["3-gram"]("I love the k"))["king"]:.2f]]-->. A letter of the word itself
-#   can say more than all the previous words.
+#   the letters that you typed).
+# - After "I love the " the 3-gram gives "king" a probability of 0.06<!--[[dict(suggest["3-gram"]("I love the "))["king"]:.2f]]-->; after "I love the k" it is 0.92<!--[[dict(suggest["3-gram"]("I love the k"))["king"]:.2f]]-->. One letter of the word itself
+#   can say more than the two words before it.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}

@@ -62,7 +62,7 @@ torch.set_printoptions(precision=2, sci_mode=False)
 # ## 1. A window of word vectors
 #
 # Bengio, Ducharme, Vincent & Jauvin (2003) combined two ideas from the previous lectures, word vectors and a network trained by
-# gradients. Take the previous few words, say three; these are the **window**. Look up the embedding of each and concatenate the
+# gradient descent. Take the previous few words, say three; these are the **window**. Look up the embedding of each and concatenate the
 # three into one long row $x$. A hidden layer and a softmax follow:
 #
 # $$x = [x_1, x_2, x_3], \qquad h = f(x V + b_1), \qquad \hat y = \mathrm{softmax}(h W + b_2).$$
@@ -199,7 +199,7 @@ how_often = torch.tensor([occurs[tuple(window)] for window in test_inputs.tolist
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # **With words.** `nlmcore.feedforward.FeedForwardLM` is the same network. We trained one on the plays of [lecture
-# 1](01_language_models.ipynb), with 5,000 words, a window of 4, 64 dimensions per embedding and 64 hidden neurons
+# 1](01_language_models.ipynb), with a vocabulary of 5,000 words, a window of 4, 64 dimensions per embedding and 64 hidden neurons
 # (`python -m lectures.recipes unseen_contexts`).
 
 # %% slideshow={"slide_type": "fragment"}
@@ -704,7 +704,7 @@ show.predict(
 #
 # *For the curious.* The convolutional language model of Dauphin et al. (2017) and the translator of Gehring et al. (2017) use gates
 # and *residual connections*, which add the input of a layer to its output. The translator also adds a vector for each position. Each layer of its decoder, the part
-# that writes the translation, looks at the text to be translated by *attention* ([lecture 12](12_attention.ipynb)).
+# that writes the translation, uses *attention* to look at the text that is being translated ([lecture 12](12_attention.ipynb)).
 #
 # **Gated linear units.** Let the convolution output $2d$ values per position, split them into two halves $A$ and $B$, and let one
 # half decide how much of the other passes ($\odot$ multiplies entry by entry):
