@@ -190,7 +190,7 @@ how_often = torch.tensor([occurs[tuple(window)] for window in test_inputs.tolist
 #   network properly.
 # - We trained two further versions with five<!--[[words(len(longer))]]--> seeds each (`python -m lectures.recipes names_window`). The first was trained for 6,000 steps, with a
 #   decreasing learning rate. Its perplexity is 7.42<!--[[min(longer):.2f]]--> to 7.56<!--[[max(longer):.2f]]-->.
-# - The second is also wider, in its embeddings and its hidden layer, and has larger batches. Its perplexity is 6.92<!--[[min(wider):.2f]]--> to 7.00<!--[[max(wider):.2f]]-->. Little of the gap to the 4-gram is left<!--[[? max(wider) - counted[4] < 0.2 * (reached - counted[4])]]-->.
+# - The second is also wider, in its embeddings and its hidden layer, and it has larger batches and weight decay ([lecture 5](05_training_well.ipynb)). Its perplexity is 6.92<!--[[min(wider):.2f]]--> to 7.00<!--[[max(wider):.2f]]-->. Little of the gap to the 4-gram is left<!--[[? max(wider) - counted[4] < 0.2 * (reached - counted[4])]]-->.
 # </details>
 #
 # A network that loses may simply be badly trained. Properly trained, this one comes close to the 4-gram, but it does not win<!--[[? min(wider) > counted[4]]]-->. Here
@@ -460,8 +460,8 @@ show.predict(
 # > **What goes wrong.** *Off by one.* The window for predicting word $t$ contains words $t-3, t-2, t-1$. If it ends at $t$, the
 # > model sees the answer. The training loss then falls to nearly 0, but the model generates nonsense. A loss that is too good is
 # > a warning sign. *The start.* The first word does not have three previous words, so use a filler id (here 0), the same in training and
-# > at inference. *Flattening the wrong way.* `(batch, 3, 8)` must become `(batch, 24)`. If you `transpose` first, entries of different words are
-# > mixed, and no error is raised.
+# > at inference. *Flattening the wrong way.* `(batch, 3, 8)` must become `(batch, 24)`, one row per window. If the axis of the window comes first, `(3, batch, 8)`,
+# > the same `reshape` mixes words of different windows, and no error is raised. (To swap the last two axes does no harm. It only reorders the entries of $x$.)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. A filter that slides
@@ -526,7 +526,7 @@ show.predict(
 #
 # The task is to decide whether a line was *printed in 1623* or is in modern spelling. The network reads letters, not words. Its
 # 48<!--[[sum(layer.out_channels for layer in spelling.filters)]]--> filters are 2 to 4 letters wide and were trained on ten thousand lines of Shakespeare in both spellings
-# (`python -m lectures.recipes old_spelling`). We remove capitals and punctuation.
+# (`python -m lectures.recipes old_spelling`). We remove capitals and punctuation, and leave out lines that are then the same in both spellings.
 #
 # > **Ask yourself.** Which groups of letters do you expect the network's filters to detect?
 
@@ -589,7 +589,8 @@ widgets.filter_explorer(
 # - The *pull* of a filter is its maximum times the difference between its weights for the two answers. "loue", "cke", "haue", "eere" pull towards 1623. Inside a word, printers used *u* for *v*. In the lines of
 #   *Macbeth* that we have in both spellings, 531<!--[[inner_v["modern"]]]--> words have a *v* inside in modern spelling, but only two<!--[[words(inner_v["1623"])]]--> in the spelling of 1623. A final *e* was more common (27<!--[[100 * final_e["1623"]:.0f]]--> % of the words, compared with
 #   20<!--[[100 * final_e["modern"]:.0f]]--> %). "ove" and "ive" pull towards modern spelling. The network got only the lines and their labels, not these rules.
-# - The network is right on 89<!--[[100 * spelling_card["figures"]["test_accuracy"]:.0f]]--> % of 4,000<!--[[spelling_card["figures"]["test_lines"]:,]]--> test lines.
+# - The network is right on 89<!--[[100 * spelling_card["figures"]["test_accuracy"]:.0f]]--> % of 4,000<!--[[spelling_card["figures"]["test_lines"]:,]]--> test lines, half of them in each spelling. Counting alone does better: naive
+#   Bayes ([lecture 6](06_recurrent_networks.ipynb)), which counts in how many training lines of each spelling every group of 2 to 4 letters occurs, is right on 92<!--[[100 * spelling_card["figures"]["by_counting"]:.0f]]--> %.
 # - The maximum forgets *where* and *how often*.
 # - We infer what a filter detects from the letters to which it responds, on lines of our choice. On other lines it may respond to
 #   something else.
@@ -757,12 +758,13 @@ show.predict(
 tokens = torch.tensor([[4, 5, 6, 7, 8, 9, 10, 11, 6, 7, 8, 12]])  # 6 7 8 occurs twice
 with torch.random.fork_rng(), torch.no_grad():
     torch.manual_seed(0)
-    plain_convolution = ConvLM(20, d_model=16, n_layers=1, kernel_size=3)
     untrained = ConvSeq2Seq(
         20, 20, d_model=16, n_encoder_layers=1, n_decoder_layers=1, kernel_size=3
     ).eval()
-    without = plain_convolution(tokens)[0][0]
-    with_positions = untrained(tokens, untrained.encode(torch.tensor([[3, 4, 5]])))[0][0]
+    state = untrained.encode(torch.tensor([[3, 4, 5]]))
+    with_positions = untrained(tokens, state)[0][0]
+    untrained.positions.weight.zero_()  # the same network, without position vectors
+    without = untrained(tokens, state)[0][0]
 for name, logits in {"without positions": without, "with positions": with_positions}.items():
     print(f"{name:18} largest difference {(logits[4] - logits[10]).abs().max():.2f}")
 

@@ -533,7 +533,7 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Ask: what exactly is cut, the state or the gradient? (Only the gradient.) What goes wrong: students think that a network trained on
-# pieces of 20 cannot know anything older. It can; it was only never taught to keep it. 9 minutes; the task with the first symbol takes
+# pieces of 20 cannot know anything older. It can, but no gradient has ever gone back further. 9 minutes; the task with the first symbol takes
 # 4 of them.*
 
 # %% slideshow={"slide_type": "fragment"}
@@ -640,10 +640,11 @@ show.predict(
 #
 # The first training run ends with 100<!--[[100 * named[7]:.0f]]--> % correct answers, the second with 34<!--[[100 * named[3]:.0f]]--> %; guessing gives a third. This is one seed and a
 # short training run. No gradient ever tells step 1 that keeping the symbol would help. But even an untrained state holds a faint trace of
-# the symbol, and longer training can teach the network to use it. Try `learn_to_name_the_first(3, steps=600)`, which is right more often<!--[[? learn_to_name_the_first(3, steps=600) > named[3] + 0.1]]-->.
+# the symbol, and longer training can teach the network to use it, though from some seeds it keeps guessing. Try `learn_to_name_the_first(3, steps=600)`, which is right more often<!--[[? learn_to_name_the_first(3, steps=600) > named[3] + 0.1]]-->.
 # </details>
 #
-# The state *could* carry the symbol, but truncation removes the gradient that would teach the network to keep it.
+# The state *could* carry the symbol, but truncation removes the gradient from the answer back to the symbol. What is left within each piece teaches
+# the network to keep the symbol only slowly, and not from every seed.
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # > **What goes wrong.** You pass the state on but forget to **detach** it. Detaching a tensor keeps its values but cuts it from the
@@ -1184,8 +1185,8 @@ show.predict(
 # <details><summary>Answer</summary>They are the time $t$ of a loss, and the time $k \le t$ of a use of $U$.</details>
 #
 # 3. You train on pieces of 20; the state is passed on and detached. Can the network react to a word 100 steps back?
-# <details><summary>Answer</summary>Yes, if its state still holds the word, because nothing is cut in the forward pass. But it was never
-# taught to keep anything for longer than 20 steps.</details>
+# <details><summary>Answer</summary>Yes, if its state still holds the word, because nothing is cut in the forward pass. But no gradient
+# ever went back more than 20 steps, so nothing taught it directly to keep a word for longer.</details>
 #
 # 4. A bidirectional language model reaches a perplexity of 1.01. Congratulations?
 # <details><summary>Answer</summary>No. It has read the targets.</details>
