@@ -989,7 +989,7 @@ show.predict(
 # - One loss is far lower than that of the healthy network. A loss that is too good is a warning; here the input
 #   contains its target.
 # - One loss begins at exactly $\ln 82$<!--[[? abs(charts["patient F"][0][0] - math.log(V)) < 1e-4]]--> and falls along a straight line. With all weights at 0 only the biases of the output get a
-#   gradient, and at every step Adam moves each of them by about the learning rate.
+#   gradient, and at every step Adam moves most of them by nearly the learning rate.
 # - One network learns only how frequent each character is, because its targets do not belong to its inputs.
 # - Two losses hardly move. In one run the rate is too small; in the other a softmax precedes a loss that already contains one.
 # </details>
