@@ -341,7 +341,25 @@ widgets.neighbour_playground(continued, contexts)
 # </details>
 #
 # In 23<!--[[sum(network_moves < fivegram_moves for fivegram_moves, network_moves in all_moves)]]--> of the 24<!--[[len(all_moves)]]--> cases (three contexts, eight neighbours each) the network's prediction changes less than the 5-gram's. (We measure the change by half the sum of the absolute
-# differences between the distributions before and after.) That does not make the network's predictions better.
+# differences between the distributions before and after.) That does not make the network's predictions better. And are the similar vectors
+# the reason, or does the network hardly use this word? As a control we put in the other frequent words:
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+changes = {}
+for context in contexts:
+    chosen = context[context.index("[") + 1 : context.index("]")]
+    ranked = [word for rank in range(480) if (word := neighbour(chosen, rank)).isalpha()]
+    texts = [context.replace(f"[{chosen}]", word) for word in ranked]
+    with torch.no_grad():
+        p = network(torch.tensor([words.encode(text) for text in texts]))[0][:, -1].softmax(-1)
+    change = (p[1:] - p[0]).abs().sum(dim=1) / 2
+    changes[context] = change[:8].mean().item(), change[8:].mean().item()
+told = [(context, *(f"{mean:.2f}" for mean in means)) for context, means in changes.items()]
+show.table(told, ["The network's mean change", "8 nearest words", "Other frequent words"])
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# In all three contexts, a neighbour changes the network's prediction less than other words do<!--[[? all(near < 0.75 * other for near, other in changes.values())]]-->, so the similarity of the vectors counts. But in
+# the first context no word changes it much<!--[[? changes[gracious][1] < 0.2]]-->, so there the network hardly uses the word in brackets.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # A few examples prove nothing. So we take *every* word of three held-out plays and ask how much of its context occurs somewhere in
