@@ -61,8 +61,8 @@ from nlmcore.tokens import WordTokenizer
 #
 # $$P(w_t \mid w_1, \dots, w_{t-1}) \qquad \text{for every word } w_t \text{ of the vocabulary; they sum to 1.}$$
 #
-# Your phone contains such a model; its keyboard uses it to suggest the next word. An assistant such as ChatGPT is a language
-# model, too. It reads your question and writes its answer one token at a time.
+# Your phone contains such a model; its keyboard uses it to suggest the next word. An assistant such as ChatGPT is also a language
+# model. It reads your question and writes its answer one token at a time.
 #
 # Our models learn from a **corpus**, a collection of texts. Our corpus is the works of Shakespeare. Three plays, *Twelfth Night*,
 # *Henry V* and *Macbeth*, are held out as the **test text** (test set), which none of our language models sees before its final
@@ -144,9 +144,9 @@ show.predict(
 #
 # - After "I will" the 3-gram, which looks at the previous two words, gives "not<!--[[suggest["3-gram"]("I will ")[0][0]]]-->" a probability of 0.16<!--[[suggest["3-gram"]("I will ")[0][1]:.2f]]-->.
 # - The 1-gram ignores the previous words, so they do not change its answer<!--[[? len({tuple(suggest["1-gram"](f"{word} ")) for word in ("I will", "My lord, the", "sleep", "king")}) == 1]]--> (within a word it keeps only the words that start with
-#   your letters).
-# - After "I love the " the 3-gram gives "king" a probability of 0.06<!--[[dict(suggest["3-gram"]("I love the "))["king"]:.2f]]-->; after "I love the k" it is 0.92<!--[[dict(suggest["3-gram"]("I love the k"))["king"]:.2f]]-->. A letter of the word itself
-#   can say more than all the previous words.
+#   the letters that you typed).
+# - After "I love the " the 3-gram gives "king" a probability of 0.06<!--[[dict(suggest["3-gram"]("I love the "))["king"]:.2f]]-->; after "I love the k" it is 0.92<!--[[dict(suggest["3-gram"]("I love the k"))["king"]:.2f]]-->. One letter of the word itself
+#   can say more than the two words before it.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -946,7 +946,7 @@ show.predict(
     "The 7-gram sees one more character than the 6-gram. How many bits per character does that save on the test plays?",
     choices={"about half a bit": 0.5, "about a tenth of a bit": 0.1, "hardly anything": 0.0},
     answer=saved,
-    why="With this training text, one more character of context saves nothing.",
+    why="With this training text and smoothing, one more character of context saves no bits.",
     reveals=HTML(show.intervals_svg(rows, alt="Bits per character. " + "; ".join(spoken) + ".")),
 )
 
@@ -955,7 +955,8 @@ show.predict(
 #
 # - If all 28 keys were equally likely, a character would cost $\log_2 28$ = 4.81<!--[[math.log2(len(KEYS)):.2f]]--> bits.
 # - If you know only how frequent each key is,
-#   a character costs 4.16<!--[[players["1-gram"]["bits_per_key"]:.2f]]-->; with five characters of context it costs 1.95<!--[[players["6-gram"]["bits_per_key"]:.2f]]-->. The 7-gram gains nothing<!--[[? abs(saved) < 0.005]]-->.
+#   a character costs 4.16<!--[[players["1-gram"]["bits_per_key"]:.2f]]-->; with five characters of context it costs 1.95<!--[[players["6-gram"]["bits_per_key"]:.2f]]-->. The 7-gram saves no bits<!--[[? abs(saved) < 0.005]]-->,
+#   although it guesses slightly more characters at the first try, 58.4<!--[[100 * players["7-gram"]["first_guess_right"]:.1f]]--> % instead of 57.6<!--[[100 * players["6-gram"]["first_guess_right"]:.1f]]--> %.
 # - Each bar bounds the bits that an ideal player with *that* context would need, and says nothing about longer contexts. The bar of the 1-gram, for example,
 #   lies entirely above the bits that the 6-gram needs<!--[[? rows["1-gram"][0] > players["6-gram"]["bits_per_key"]]]-->. The diamond shows the bits that the model itself needs. If a model guesses
 #   well but its probabilities are bad, its diamond can lie above its own bar.

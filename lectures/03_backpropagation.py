@@ -771,7 +771,7 @@ print("path by path", 1.0 * 1.0 + 3.0 * -1.0, "  as a matrix product\n", two.T @
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # In general $Y_{nj} = \sum_i X_{ni} W_{ij} + b_j$, so $W_{ij}$ is used once in each row $n$, with the local gradient $X_{ni}$. The
-# paths add up: $\partial L / \partial W_{ij} = \sum_n X_{ni}\, \delta_{nj}$. That sum is a matrix product, and so is the one for $X$:
+# paths add up: $\partial L / \partial W_{ij} = \sum_n X_{ni}\, \delta_{nj}$. That sum is a matrix product, and the gradient of $X$ is one as well:
 #
 # $$\frac{\partial L}{\partial W} = X^\top \delta \;\; (d \times B)(B \times m), \qquad
 #   \frac{\partial L}{\partial X} = \delta\, W^\top \;\; (B \times m)(m \times d), \qquad
@@ -791,8 +791,8 @@ print("path by path", 1.0 * 1.0 + 3.0 * -1.0, "  as a matrix product\n", two.T @
 #
 # $$\frac{\partial (-\ln p_c)}{\partial s_i} = p_i - y_i, \qquad \frac{\partial L}{\partial s} = \frac{p - y}{B}.$$
 #
-# **The gradient of the scores is the prediction minus the target.** It contains no slope of an activation function, which could be close to 0, so
-# if an output is confident and wrong, its gradient has a size near 1 (before the mean over the batch). (You have seen the case of two classes: $p - 1$ in section 4.)
+# **The gradient of the scores is the prediction minus the target.** It contains no slope of an activation function, which could be close to 0. So
+# if the network gives a wrong class a probability near 1, the gradient of that class's score is also near 1 (before the mean over the batch). (You have seen the case of two classes: $p - 1$ in section 4.)
 #
 # Now you can write the forward and the backward pass of a network with one hidden layer, for any batch:
 
@@ -846,7 +846,7 @@ for name, ours, tensor in zip(("W1", "b1", "W2", "b2"), by_hand, tensors, strict
 # >
 # > 1. You forget the mean over the batch: `delta` is not divided by $B$.
 # > 2. You transpose the gradient of the weights: $\delta^\top X$ instead of $X^\top \delta$.
-# > 3. You evaluate the slope at the activation: $\sigma'(h)$ instead of $\sigma'(a)$, that is `f(h) * (1 - f(h))`.
+# > 3. You evaluate the slope at the activation $h$ instead of at the sum $a$: you write `f(h) * (1 - f(h))`, which is $\sigma'(h)$.
 # > 4. You do not sum the gradient of the bias over the batch.
 # > 5. You compute softmax without the shift, that is, without subtracting the largest score.
 

@@ -62,7 +62,7 @@ torch.set_printoptions(precision=2, sci_mode=False)
 # ## 1. A window of word vectors
 #
 # Bengio, Ducharme, Vincent & Jauvin (2003) combined two ideas from the previous lectures, word vectors and a network trained by
-# gradients. Take the previous few words, say three; these are the **window**. Look up the embedding of each and concatenate the
+# gradient descent. Take the previous few words, say three; these are the **window**. Look up the embedding of each and concatenate the
 # three into one long row $x$. A hidden layer and a softmax follow:
 #
 # $$x = [x_1, x_2, x_3], \qquad h = f(x V + b_1), \qquad \hat y = \mathrm{softmax}(h W + b_2).$$
@@ -190,7 +190,7 @@ how_often = torch.tensor([occurs[tuple(window)] for window in test_inputs.tolist
 #   network properly.
 # - We trained two further versions with five<!--[[words(len(longer))]]--> seeds each (`python -m lectures.recipes names_window`). The first was trained for 6,000 steps, with a
 #   decreasing learning rate. Its perplexity is 7.42<!--[[min(longer):.2f]]--> to 7.56<!--[[max(longer):.2f]]-->.
-# - The second is also wider, in its embeddings and its hidden layer, and has larger batches. Its perplexity is 6.92<!--[[min(wider):.2f]]--> to 7.00<!--[[max(wider):.2f]]-->. Little of the gap to the 4-gram is left<!--[[? max(wider) - counted[4] < 0.2 * (reached - counted[4])]]-->.
+# - The second is also wider, in its embeddings and its hidden layer, and it has larger batches and weight decay ([lecture 5](05_training_well.ipynb)). Its perplexity is 6.92<!--[[min(wider):.2f]]--> to 7.00<!--[[max(wider):.2f]]-->. Little of the gap to the 4-gram is left<!--[[? max(wider) - counted[4] < 0.2 * (reached - counted[4])]]-->.
 # </details>
 #
 # A network that loses may simply be badly trained. Properly trained, this one comes close to the 4-gram, but it does not win<!--[[? min(wider) > counted[4]]]-->. Here
@@ -199,7 +199,7 @@ how_often = torch.tensor([occurs[tuple(window)] for window in test_inputs.tolist
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # **With words.** `nlmcore.feedforward.FeedForwardLM` is the same network. We trained one on the plays of [lecture
-# 1](01_language_models.ipynb), with 5,000 words, a window of 4, 64 dimensions per embedding and 64 hidden neurons
+# 1](01_language_models.ipynb), with a vocabulary of 5,000 words, a window of 4, 64 dimensions per embedding and 64 hidden neurons
 # (`python -m lectures.recipes unseen_contexts`).
 
 # %% slideshow={"slide_type": "fragment"}
@@ -341,7 +341,25 @@ widgets.neighbour_playground(continued, contexts)
 # </details>
 #
 # In 23<!--[[sum(network_moves < fivegram_moves for fivegram_moves, network_moves in all_moves)]]--> of the 24<!--[[len(all_moves)]]--> cases (three contexts, eight neighbours each) the network's prediction changes less than the 5-gram's. (We measure the change by half the sum of the absolute
-# differences between the distributions before and after.) That does not make the network's predictions better.
+# differences between the distributions before and after.) That does not make the network's predictions better. And are the similar vectors
+# the reason, or does the network hardly use this word? As a control we put in the other frequent words:
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+changes = {}
+for context in contexts:
+    chosen = context[context.index("[") + 1 : context.index("]")]
+    ranked = [word for rank in range(480) if (word := neighbour(chosen, rank)).isalpha()]
+    texts = [context.replace(f"[{chosen}]", word) for word in ranked]
+    with torch.no_grad():
+        p = network(torch.tensor([words.encode(text) for text in texts]))[0][:, -1].softmax(-1)
+    change = (p[1:] - p[0]).abs().sum(dim=1) / 2
+    changes[context] = change[:8].mean().item(), change[8:].mean().item()
+told = [(context, *(f"{mean:.2f}" for mean in means)) for context, means in changes.items()]
+show.table(told, ["The network's mean change", "8 nearest words", "Other frequent words"])
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# In all three contexts, a neighbour changes the network's prediction less than other words do<!--[[? all(near < 0.75 * other for near, other in changes.values())]]-->, so the similarity of the vectors counts. But in
+# the first context no word changes it much<!--[[? changes[gracious][1] < 0.2]]-->, so there the network hardly uses the word in brackets.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # A few examples prove nothing. So we take *every* word of three held-out plays and ask how much of its context occurs somewhere in
@@ -460,8 +478,8 @@ show.predict(
 # > **What goes wrong.** *Off by one.* The window for predicting word $t$ contains words $t-3, t-2, t-1$. If it ends at $t$, the
 # > model sees the answer. The training loss then falls to nearly 0, but the model generates nonsense. A loss that is too good is
 # > a warning sign. *The start.* The first word does not have three previous words, so use a filler id (here 0), the same in training and
-# > at inference. *Flattening the wrong way.* `(batch, 3, 8)` must become `(batch, 24)`. If you `transpose` first, entries of different words are
-# > mixed, and no error is raised.
+# > at inference. *Flattening the wrong way.* `(batch, 3, 8)` must become `(batch, 24)`, one row per window. If the axis of the window comes first, `(3, batch, 8)`,
+# > the same `reshape` mixes words of different windows, and no error is raised. (To swap the last two axes does no harm. It only reorders the entries of $x$.)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. A filter that slides
@@ -526,7 +544,7 @@ show.predict(
 #
 # The task is to decide whether a line was *printed in 1623* or is in modern spelling. The network reads letters, not words. Its
 # 48<!--[[sum(layer.out_channels for layer in spelling.filters)]]--> filters are 2 to 4 letters wide and were trained on ten thousand lines of Shakespeare in both spellings
-# (`python -m lectures.recipes old_spelling`). We remove capitals and punctuation.
+# (`python -m lectures.recipes old_spelling`). We remove capitals and punctuation, and leave out lines that are then the same in both spellings.
 #
 # > **Ask yourself.** Which groups of letters do you expect the network's filters to detect?
 
@@ -589,7 +607,8 @@ widgets.filter_explorer(
 # - The *pull* of a filter is its maximum times the difference between its weights for the two answers. "loue", "cke", "haue", "eere" pull towards 1623. Inside a word, printers used *u* for *v*. In the lines of
 #   *Macbeth* that we have in both spellings, 531<!--[[inner_v["modern"]]]--> words have a *v* inside in modern spelling, but only two<!--[[words(inner_v["1623"])]]--> in the spelling of 1623. A final *e* was more common (27<!--[[100 * final_e["1623"]:.0f]]--> % of the words, compared with
 #   20<!--[[100 * final_e["modern"]:.0f]]--> %). "ove" and "ive" pull towards modern spelling. The network got only the lines and their labels, not these rules.
-# - The network is right on 89<!--[[100 * spelling_card["figures"]["test_accuracy"]:.0f]]--> % of 4,000<!--[[spelling_card["figures"]["test_lines"]:,]]--> test lines.
+# - The network is right on 89<!--[[100 * spelling_card["figures"]["test_accuracy"]:.0f]]--> % of 4,000<!--[[spelling_card["figures"]["test_lines"]:,]]--> test lines, half of them in each spelling. Counting alone does better: naive
+#   Bayes ([lecture 6](06_recurrent_networks.ipynb)), which counts in how many training lines of each spelling every group of 2 to 4 letters occurs, is right on 92<!--[[100 * spelling_card["figures"]["by_counting"]:.0f]]--> %.
 # - The maximum forgets *where* and *how often*.
 # - We infer what a filter detects from the letters to which it responds, on lines of our choice. On other lines it may respond to
 #   something else.
@@ -704,7 +723,7 @@ show.predict(
 #
 # *For the curious.* The convolutional language model of Dauphin et al. (2017) and the translator of Gehring et al. (2017) use gates
 # and *residual connections*, which add the input of a layer to its output. The translator also adds a vector for each position. Each layer of its decoder, the part
-# that writes the translation, looks at the text to be translated by *attention* ([lecture 12](12_attention.ipynb)).
+# that writes the translation, uses *attention* to look at the text that is being translated ([lecture 12](12_attention.ipynb)).
 #
 # **Gated linear units.** Let the convolution output $2d$ values per position, split them into two halves $A$ and $B$, and let one
 # half decide how much of the other passes ($\odot$ multiplies entry by entry):
@@ -757,12 +776,13 @@ show.predict(
 tokens = torch.tensor([[4, 5, 6, 7, 8, 9, 10, 11, 6, 7, 8, 12]])  # 6 7 8 occurs twice
 with torch.random.fork_rng(), torch.no_grad():
     torch.manual_seed(0)
-    plain_convolution = ConvLM(20, d_model=16, n_layers=1, kernel_size=3)
     untrained = ConvSeq2Seq(
         20, 20, d_model=16, n_encoder_layers=1, n_decoder_layers=1, kernel_size=3
     ).eval()
-    without = plain_convolution(tokens)[0][0]
-    with_positions = untrained(tokens, untrained.encode(torch.tensor([[3, 4, 5]])))[0][0]
+    state = untrained.encode(torch.tensor([[3, 4, 5]]))
+    with_positions = untrained(tokens, state)[0][0]
+    untrained.positions.weight.zero_()  # the same network, without position vectors
+    without = untrained(tokens, state)[0][0]
 for name, logits in {"without positions": without, "with positions": with_positions}.items():
     print(f"{name:18} largest difference {(logits[4] - logits[10]).abs().max():.2f}")
 

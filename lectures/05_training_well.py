@@ -369,7 +369,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Seed by seed, Adam ends 0.096<!--[[-paired(raced["Adam"], raced["SGD"])[0]:.3f]]--> ± 0.009<!--[[paired(raced["Adam"], raced["SGD"])[1]:.3f]]--> nats below SGD<!--[[? -paired(raced["Adam"], raced["SGD"])[0] > paired(raced["Adam"], raced["SGD"])[1]]]-->.
-# - Two advantages that textbooks describe do not appear here, momentum's over SGD and AdamW's over Adam. Momentum's loss minus SGD's is +0.017<!--[[paired(raced["momentum"], raced["SGD"])[0]:+.3f]]--> ± 0.024<!--[[paired(raced["momentum"], raced["SGD"])[1]:.3f]]--> nats,
+# - According to textbooks, momentum beats SGD, and AdamW beats Adam. Neither advantage appears here. Momentum's loss minus SGD's is +0.017<!--[[paired(raced["momentum"], raced["SGD"])[0]:+.3f]]--> ± 0.024<!--[[paired(raced["momentum"], raced["SGD"])[1]:.3f]]--> nats,
 #   AdamW's minus Adam's −0.001<!--[[paired(raced["AdamW"], raced["Adam"])[0]:+.3f]]--> ± 0.005<!--[[paired(raced["AdamW"], raced["Adam"])[1]:.3f]]-->. Differences smaller than these intervals would not show.
 # - We did not test whether the decay of AdamW would help in longer training; this race uses 64,000<!--[[race["steps"] * 64:,]]--> of the 4.3<!--[[sum(map(len, shakespeare.texts("train"))) / 1e6:.1f]]--> million windows of all
 #   training plays.
@@ -408,15 +408,15 @@ for name, matrix in {"step": stretched, "Muon's": orthogonalise(stretched)}.item
 #
 # <details><summary><b>Answer</b></summary>
 #
-# The embedding is a table from which each character looks up one row. Its rows do not act together on one vector, as those of a layer's
-# matrix do. (This is our explanation; we did not test it.) In practice, embeddings, the output matrix and biases usually keep Adam's step
+# The embedding is a table from which each character looks up one row. A layer's product $hW$ combines all
+# rows of its matrix; the rows of the embedding are never combined. (This is our explanation; we did not test it.) In practice, embeddings, the output matrix and biases usually keep Adam's step
 # (Jordan et al. 2024).
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # We compare Muon with Adam on this network, now with three<!--[[words(muon["depth"])]]--> hidden layers, for 500<!--[[muon["steps"]]]--> steps. The learning rate falls as in section 3, and all
 # rows share the same five seeds. In Muon's row, embeddings, biases and the output matrix keep Adam and its best rate. As a control, *equal
-# length* rescales momentum's step to the length of Muon's, without orthogonalising it. Each row is at its own best rate, with a worse one on
+# length* rescales momentum's step to the length of Muon's, without orthogonalising it. Each row uses its own best rate, with a worse one on
 # either side (`python -m lectures.recipes muon`).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -435,7 +435,7 @@ compared(
 #
 # - After equally many steps, Muon ends 0.057<!--[[paired(by_muon["Adam"], by_muon["Muon"])[0]:.3f]]--> ± 0.019<!--[[paired(by_muon["Adam"], by_muon["Muon"])[1]:.3f]]--> nats below Adam<!--[[? paired(by_muon["Adam"], by_muon["Muon"])[0] > paired(by_muon["Adam"], by_muon["Muon"])[1]]]-->.
 # - *Is it the orthogonalisation?* Steps of equal length without it end 0.072<!--[[paired(by_muon["equal length"], by_muon["Muon"])[0]:.3f]]--> ± 0.010<!--[[paired(by_muon["equal length"], by_muon["Muon"])[1]:.3f]]--> nats above Muon<!--[[? paired(by_muon["equal length"], by_muon["Muon"])[0] > paired(by_muon["equal length"], by_muon["Muon"])[1]]]-->.
-# - *What does it cost?* With 64 examples a step of Muon takes 4<!--[[sum(muon["rows"]["Muon"]["seconds"].values()) / sum(muon["rows"]["Adam"]["seconds"].values()):.0f]]--> times as long as one of Adam, gradient included. The cost of Muon's matrix products does not depend on the size of the minibatch, so with larger minibatches they take a smaller fraction of the time.
+# - *What does it cost?* Including the gradient of 64 examples, a step of Muon takes 4<!--[[sum(muon["rows"]["Muon"]["seconds"].values()) / sum(muon["rows"]["Adam"]["seconds"].values()):.0f]]--> times as long as a step of Adam. The cost of Muon's matrix products does not depend on the size of the minibatch, so with larger minibatches they take a smaller fraction of the time.
 # - *And after equal time?* In about the same time Adam takes 4<!--[[muon["rows"]["Adam, longer"]["steps"] / muon["rows"]["Muon"]["steps"]:.0f]]--> times as many steps (*Adam, longer*), and ends 0.252<!--[[paired(by_muon["Muon"], by_muon["Adam, longer"])[0]:.3f]]--> ± 0.022<!--[[paired(by_muon["Muon"], by_muon["Adam, longer"])[1]:.3f]]--> nats *below* Muon<!--[[? paired(by_muon["Muon"], by_muon["Adam, longer"])[0] > paired(by_muon["Muon"], by_muon["Adam, longer"])[1]]]-->.
 # </details>
 #
@@ -989,7 +989,7 @@ show.predict(
 # - One loss is far lower than that of the healthy network. A loss that is too good is a warning; here the input
 #   contains its target.
 # - One loss begins at exactly $\ln 82$<!--[[? abs(charts["patient F"][0][0] - math.log(V)) < 1e-4]]--> and falls along a straight line. With all weights at 0 only the biases of the output get a
-#   gradient, and at every step Adam moves each of them by about the learning rate.
+#   gradient, and at every step Adam moves most of them by nearly the learning rate.
 # - One network learns only how frequent each character is, because its targets do not belong to its inputs.
 # - Two losses hardly move. In one run the rate is too small; in the other a softmax precedes a loss that already contains one.
 # </details>
