@@ -415,8 +415,8 @@ def side_by_side_svg(words: Sequence[str]) -> str:
 PATHS: Mapping[str, Sequence[tuple[int, int]]] = {
     "window of 4": [(1, 0), (4, 0), (4, 1)],
     "convolutions of width 3": [(1, 0), (3, 0), (3, 1), (5, 1), (5, 2), (7, 2), (7, 3)],
-    "recurrent network": [(1, 0), (8, 7)],
-    "attention and feed-forward layer": [(1, 0), (8, 0), (8, 1), (8, 2)],
+    "recurrent network": [(1, 0), (1, 1), (8, 8)],
+    "attention and feed-forward layer": [(1, 0), (8, 0), (8, 1)],
 }
 """Kind of network -> its path through the plane: (words that have met, nonlinear layers passed)."""
 
@@ -425,7 +425,7 @@ def paths_svg() -> str:
     """The plane of composition and abstraction, with the path of each kind of network."""
     keys = looks(PATHS, marks=("circle", "square", "diamond", "triangle"))
     canvas = Canvas("", size=16)
-    axes = Axis(0.5, 8.5, "composition: words that have met"), Axis(-0.5, 7.5, "abstraction: nonlinear layers")
+    axes = Axis(0.5, 8.5, "composition: words that have met"), Axis(-0.5, 8.5, "abstraction: nonlinear layers")
     plot = Plot(canvas, *axes, across=640, down=400, keys=keys)
     for i, (name, path) in enumerate(PATHS.items()):
         xs, ys = zip(*path, strict=True)
