@@ -430,6 +430,8 @@ def paths_svg() -> str:
     for i, (name, path) in enumerate(PATHS.items()):
         xs, ys = zip(*path, strict=True)
         shift = 0.07 * i  # paths that share a stretch stay visible
-        plot.line([x + shift for x in xs], [y + shift for y in ys], keys[name])
+        at = [x + shift for x in xs], [y + shift for y in ys]
+        plot.line(*at, keys[name])
+        plot.marks(*at, keys[name])
     told = "; ".join(f"{name}: " + " → ".join(f"({x}, {y})" for x, y in path) for name, path in PATHS.items())
     return canvas.svg(f"Words that have met against nonlinear layers passed. {told}.")
