@@ -284,13 +284,16 @@ def share(right: Sequence[bool]) -> dict[str, Any]:
     }
 
 
-def neighbours(found: list[Sentence]) -> Tensor:
-    """(text, d_model): the mean static vector of the sentence's other words."""
+def neighbours(found: list[Sentence], clues: bool = False) -> Tensor:
+    """(text, d_model): the mean static vector of the sentence's other tokens; clues: of its `clue_words`."""
     encoder, tokenizer = minilm()
     means = []
     for one in found:
         ids, at = token_at(tokenizer, one.text, one.word)
-        means.append(encoder.embedding.weight[[i for k, i in enumerate(ids) if k != at]].mean(0))
+        others = [i for k, i in enumerate(ids) if k != at]
+        if clues:
+            others = [i for word in sorted(clue_words(one)) for i in tokenizer.encode(word)[1:-1]]
+        means.append(encoder.embedding.weight[others].mean(0))
     return torch.stack(means).detach()
 
 
