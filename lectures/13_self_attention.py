@@ -461,7 +461,7 @@ print("same from just eight tokens:", torch.allclose(logits[:, :8], beginning, a
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - It is most confident after "tried"<!--[[? p.amax(-1).argmax() == right.argmax() == 2]]-->, where *to* has a probability of 0.90<!--[[right[2]:.2f]]-->. After "print her", *tickets* has only 0.0002<!--[[right[5]:.4f]]-->. The mean loss of 4.17<!--[[-right.log().mean():.2f]]-->
-#   shows neither the easy word nor the hard one.
+#   hides how much the two words differ.
 # - One pass gives 18<!--[[len(right)]]--> predictions. The first eight stay the same<!--[[? torch.allclose(logits[:, :8], beginning, atol=1e-3)]]--> if the model does not get the rest of the sentence, because the mask hides later tokens from earlier positions. (This is why you
 #   can train a model on all positions in parallel *and* use it word by word. [Lecture 15](15_transformer_language_model.ipynb) builds such a
 #   model.)
@@ -592,7 +592,7 @@ show.predict(
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **A test for leaks** needs neither training nor data. Change *one* token, and see at which positions the output changes.
+# **A test for leaks** needs no data. Change *one* token, and see at which positions the output changes.
 
 # %% slideshow={"slide_type": "fragment"}
 text = digits[:1]
@@ -630,6 +630,8 @@ def leak(changed):
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 changed_by_8 = [t for t in range(16) if moved[0, 8, t] > 1e-4]
+silent = new_model(masked=False)  # no mask and no training: its attention adds nothing yet
+torch.nn.init.zeros_(silent.layers[0].attention.output.weight)
 show.predict(
     "The digit at position 8 is replaced by a different one. *With* the mask, how many of the 16 outputs change?",
     within=0,
@@ -644,6 +646,9 @@ show.predict(
 # A model passes the test if no output *before* the changed token changes. Every causal model in this course must pass it. With the mask our model passes,
 # whichever digit you replace<!--[[? not moved[0].tril(-1).any()]]-->. Without the mask the output at position 7 changes most<!--[[? moved[1, 8].argmax() == 7]]-->, because it copies the digit at
 # position 8. This model passes the test only if you change position 0, which has no earlier positions<!--[[? all((moved[1, t, :t] > 1e-4).any() for t in range(1, 16))]]-->.
+#
+# The test has two gaps. If $W^O$ is zero at the start, as some initialisations have it, an untrained model without a mask passes<!--[[? not changes(silent).tril(-1).any()]]-->. So test the trained model as well.
+# And a causal model passes even if you forget to shift its targets, so that it reads the very token that it must predict ([lecture 16](16_encoder_decoder_transformers.ipynb)).
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -663,21 +668,21 @@ textbook = torch.softmax(scores.masked_fill(~both, -math.inf), dim=-1)
 rows = {"ours": masked_softmax(scores, both), "textbook": textbook}
 sums = show.table(
     [(name, *(f"{x:.2f}" for x in weights[0, 0].sum(-1))) for name, weights in rows.items()],
-    ["sums of the rows", "row 1", "row 2", "row 3", "row 4"],
+    ["sums of the rows", *(f"position {t}" for t in range(4))],
     note=f"real tokens: {real.tolist()}",
 )
 show.predict(
     "The first text begins with padding. Suppose you mask as in a textbook, with `masked_fill(~mask, -inf)` and then softmax. What do the weights in the first row of this text sum to?",
     choices=["0", "1", "nan"],
     answer=f"{textbook[0, 0, 0].sum().item():g}",
-    why="That row may not read anything, so softmax computes $0/0$.",
+    why="In that row every key is masked, so softmax computes $0/0$.",
     reveals=sums,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # > **What goes wrong.** *Rows of $-\infty$*: a padded position on the left has nothing to read, and softmax makes its row NaN (*not a
 # > number*). Through the gradients one NaN spreads to the network's weights. Our `masked_softmax` fills such a row with zeros.
-# > **Polarity of a mask**, that is, what `True` means: for us, and for PyTorch's `scaled_dot_product_attention`, `True` means *may attend*; for
+# > The **polarity of a mask** is what `True` stands for. In our library and in PyTorch's `scaled_dot_product_attention` it means *may attend*; in the
 # > `key_padding_mask` of PyTorch's `MultiheadAttention` it means *ignore*. If you pass a padding mask of one kind where the other is expected,
 # > the model reads only padding.
 

@@ -882,21 +882,21 @@ widgets.rotary_playground(rotary, query, key, yours=my_rotary)
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself
 #
-# 1. A classifier of product reviews uses self-attention without positions and takes the mean of the vectors. Which two reviews
-# can it not tell apart?
+# 1. A classifier of product reviews uses self-attention without positions and takes the mean of the vectors. Give two reviews
+# that it cannot tell apart.
 # <details><summary>Answer</summary>Any two that have the same words in a different order, such as "not good, bad" and "not bad, good".</details>
 #
 # 2. What is the entry PE(0, 7), for any width?
 # <details><summary>Answer</summary>It is cos 0 = 1, because column 7 is odd and therefore a cosine.</details>
 #
 # 3. Without positions a decoder can know something about word order, but an encoder cannot. Why?
-# <details><summary>Answer</summary>The decoder's causal mask shows a different number of words at every position, so a head can count.</details>
+# <details><summary>Answer</summary>The decoder's causal mask shows a different number of words at every position, so a head that recognises the first token can count.</details>
 #
 # 4. You load weights whose rotary pairs are neighbours into code that pairs halves. What will you see?
 # <details><summary>Answer</summary>No error message. Scores are right at distance 0 and wrong elsewhere, so expect nonsense.</details>
 #
-# 5. A model with ALiBi has never seen more than 512 tokens. What does it do at 513? And what does a model with learned positions do?
-# <details><summary>Answer</summary>ALiBi subtracts a little more than it ever did in training. With learned positions it fails, because it has no vector
+# 5. A model with ALiBi has never seen more than 512 tokens. What does it do with the 513th? And what does a model with learned positions do?
+# <details><summary>Answer</summary>From the score of the most distant token ALiBi subtracts a little more than it ever did in training. A model with learned positions fails, because it has no vector
 # for the 513th position.</details>
 #
 # 6. Two positional encodings get 81.7 ± .31 and 81.8 ± .53 on GLUE. Which is better?
@@ -913,7 +913,7 @@ widgets.rotary_playground(rotary, query, key, yours=my_rotary)
 # |---|---|---|
 # | $\mathrm{PE}(pos, 2i)$ | $P_{t,2i}$, $pos(t)$ | the sinusoids |
 # | $\omega_i$, $\theta_i$ | $10000^{-2i/d}$, inverse frequencies | radians per position |
-# | $e(w); pos(t)$ | $[e(w), pos(t)]$ | concatenation |
+# | $[e(w);\, pos(t)]$ | $[e(w), pos(t)]$ | concatenation |
 # | $a_\delta$ | $a^K_{ij}$, $E^r$ | a vector per distance $\delta$ |
 # | absolute, relative | APE, RPE | a single position, or the distance between two |
 # | $I$ | $d_k$, `d_head` | width of one head's queries and keys |
@@ -927,9 +927,9 @@ widgets.rotary_playground(rotary, query, key, yours=my_rotary)
 # ### Words of this lecture
 #
 # - **permutation equivariance**: when the words are shuffled, their vectors are shuffled the same way, and nothing else changes.
-# - **positional encoding**: a vector that tells a network where in the text a word is.
+# - **positional encoding**: what tells a network where in the text a word is: a vector for each position, or a change to the scores.
 # - **sinusoids**: position vectors made of sines and cosines whose waves get longer from column to column.
-# - **base**: nearly the ratio, usually 10,000, of the longest to the shortest wavelength.
+# - **base**: the constant, usually 10,000, that sets the wavelengths; the longest is nearly this many times the shortest.
 # - **learned positions**: one free vector per position, learned like a word vector; there are none beyond the last position.
 # - **relative positions**: positions that tell attention the distance between two words instead of where each one is.
 # - **rotary positions**: queries and keys are rotated by angles that grow with their positions, so that a score depends on the

@@ -245,7 +245,7 @@ class GPT(nn.Module):
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Now fill in the parts, here for the small character-level GPT that you train in section 6. A feed-forward network is two matrices; attention comes from [lecture 13](13_self_attention.ipynb).
-# The initial weights are small, as in GPT-2 (standard deviation 0.02), and smaller still in the last matrix of each sublayer. Because of this, the size of the vector at the end of the untrained pathway hardly depends on the number of layers.
+# The initial weights are small, as in GPT-2 (standard deviation 0.02). In the last matrix of each sublayer they are divided by $\sqrt{2L}$, so that the size of the vector at the end of the untrained pathway hardly depends on the number of layers.
 
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
@@ -525,6 +525,7 @@ ends = {key: show.mean_from_to(of, "{:.2f}") for key, of in at_top.items()}
 gradients_told = show.table(
     [(f"{at}-norm", *(ends[at, depth] for depth in (4, 8, 16, 32))) for at in ("post", "pre")],
     ["gradient at the last layer", "4 layers", "8 layers", "16 layers", "32 layers"],
+    note="mean (lowest to highest of five seeds)",
 )
 show.predict(
     "You make a *pre-norm* stack eight times deeper, 32 layers instead of 4. How much larger is the vector at the end of its pathway, before training?",
@@ -831,7 +832,7 @@ widgets.cache_player(
 # ## 8. Why Transformers?
 #
 # The slides of Wang (see the sources) reject four answers to this question, and leave three that may hold. The table compares the four with our own measurements, which
-# hold only for small models. They contradict the last two answers, and leave the first two open.
+# hold only for small models. They contradict the third answer, show that the fourth is true of an LSTM as well, and leave the first two open.
 #
 # | answer | our measurement |
 # |---|---|
@@ -984,12 +985,12 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - **Time.** At toy width the Transformer is slower. At 6.4<!--[[large_step["parameters"] / 1e6:.1f]]--> million parameters its step takes 0.83<!--[[large_step["ratio"]:.2f]]--> of the LSTM's time on the shorter texts, and about the same time on the longer ones<!--[[? 0.9 < timed[512, 256]["ratio"] < 1.1]]-->.
+# - **Time.** At the smallest width the Transformer is slower. At 6.4<!--[[large_step["parameters"] / 1e6:.1f]]--> million parameters its step takes 0.83<!--[[large_step["ratio"]:.2f]]--> of the LSTM's time on the shorter texts, and about the same time on the longer ones<!--[[? 0.9 < timed[512, 256]["ratio"] < 1.1]]-->.
 #   These are times on one core. A layer of self-attention has $O(1)$ sequential operations, an LSTM layer $O(n)$ (Vaswani et al. 2017, table 1). We have not measured how much time that saves on many cores.
 # - **Optimisation.** The LSTM learns faster per *step* at first. With 60,000 parameters its training loss after 100 steps is 2.34<!--[[at_100["LSTM"].mean():.2f]]-->, the Transformer's 2.46<!--[[at_100["Transformer"].mean():.2f]]-->, and the LSTM's is lower with every seed<!--[[? at_100["LSTM"].max() < at_100["Transformer"].min()]]-->.
-#   After 1,200 steps the Transformer has caught up<!--[[? led(short) == "the LSTM" and led(long).startswith("neither")]]-->. With 16,000 parameters the Transformer is then ahead, by 0.057<!--[[(long["LSTM"]["24"] - long["Transformer"]["24"]).mean():.3f]]--> ± 0.046<!--[[half_width(long["LSTM"]["24"] - long["Transformer"]["24"]):.3f]]--> nats (95 % interval, five seeds).
+#   After 1,200 steps the Transformer has caught up<!--[[? led(short) == "the LSTM" and led(long).startswith("neither")]]-->: the difference is 0.003<!--[[(long["LSTM"]["48"] - long["Transformer"]["48"]).mean():.3f]]--> ± 0.013<!--[[half_width(long["LSTM"]["48"] - long["Transformer"]["48"]):.3f]]--> nats. With 16,000 parameters the Transformer is then ahead, by 0.057<!--[[(long["LSTM"]["24"] - long["Transformer"]["24"]).mean():.3f]]--> ± 0.046<!--[[half_width(long["LSTM"]["24"] - long["Transformer"]["24"]):.3f]]--> nats (95 % interval, five seeds).
 # - **The learning rate matters as much.** With 60,000 parameters and one rate of 0.01 for both, the comparison after 300 steps is reversed: the Transformer has 2.19<!--[[same_rate["Transformer"]:.2f]]--> and the LSTM 2.27<!--[[same_rate["LSTM"]:.2f]]-->. In three of our four comparisons (two sizes, two numbers of steps) the LSTM's best rate is about three times as high, which is the next higher rate that we tried. In the fourth the two rates are equal<!--[[? rate_ratios == [1, 3.3, 3.3, 3.3]]]-->.
-# - **Capacity.** After 1,200 steps nearly four times the parameters help the LSTM more, by 0.14<!--[[gained[1200]["LSTM"].mean():.2f]]--> nats against 0.09<!--[[gained[1200]["Transformer"].mean():.2f]]--> (difference 0.053<!--[[more[1200].mean():.3f]]--> ± 0.046<!--[[half_width(more[1200]):.3f]]-->). After 300 steps the Transformer gains more, but the difference of 0.020<!--[[-more[300].mean():.3f]]--> ± 0.047<!--[[half_width(more[300]):.3f]]--> may be chance. So these runs do not say which of the two makes better use of its parameters.
+# - **Capacity.** After 1,200 steps nearly four times the parameters lower the LSTM's loss by 0.14<!--[[gained[1200]["LSTM"].mean():.2f]]--> nats and the Transformer's by 0.09<!--[[gained[1200]["Transformer"].mean():.2f]]-->. The LSTM gains 0.053<!--[[more[1200].mean():.3f]]--> ± 0.046<!--[[half_width(more[1200]):.3f]]--> more. After 300 steps the Transformer gains more, but the difference of 0.020<!--[[-more[300].mean():.3f]]--> ± 0.047<!--[[half_width(more[300]):.3f]]--> may be chance. So these runs do not say which of the two makes better use of its parameters.
 # - With about ten thousand times as many parameters the result may be different. On One Billion Word an LSTM of 1.8 billion parameters has a perplexity of 30.6, Transformer-XL with a quarter of the
 #   parameters 23.5 (Dai et al. 2019, table 4). [Lecture 22](22_scale.ipynb) shows how many of such an LSTM's parameters are in its tables of word vectors.
 # - In a longer training with equal parameters and equal *time* the LSTM is ahead (`char_gpt`, one run each). It reads 2.1<!--[[times_read:.1f]]--> times as many characters, and has 2.33<!--[[bits["LSTM, matched parameters and time"]:.2f]]--> bits per character on new plays; the GPT has 2.42<!--[[bits["GPT"]:.2f]]-->.
@@ -1126,7 +1127,7 @@ widgets.norm_playground(
 # | $x$ on the pathway | $L_\ell[t, J]$, $h^\ell$, residual stream | the vector of a token after $\ell$ layers |
 # | $A_\ell$, $F_\ell$ | SAN, FNN or FFN, MLP | attention, feed-forward network |
 # | $d$, $d_{\mathrm{ff}}$ | $d_{\mathrm{model}}$, $J$ | width of the pathway, and inside the network |
-# | $xW_1 + b_1$ | ReLU($WL - B$) | McAllester subtracts the bias |
+# | $\varphi(xW_1 + b_1)$ | ReLU($WL - B$) | inside the feed-forward network; McAllester subtracts the bias |
 # | $L$, $n$ | $N$, $T$ | number of layers, length of the text |
 # | $u$ | row of $E$, $W_U$ | unembedding vector of a word |
 
@@ -1145,7 +1146,7 @@ widgets.norm_playground(
 # - **stack**: blocks in sequence.
 # - **post-norm**: the norm follows the sum of the pathway and the sublayer's output.
 # - **pre-norm**: the norm precedes the sublayer, and the pathway itself stays a plain sum.
-# - **QK-norm**: a norm of queries and keys before their products, which bounds every score.
+# - **QK-norm**: a norm of queries and keys before they are multiplied, so that a score can grow only through a learned gain.
 # - **key–value cache**: the keys and values of all earlier tokens, kept so that a new token costs only its own computation.
 
 # %% [markdown] slideshow={"slide_type": "skip"}

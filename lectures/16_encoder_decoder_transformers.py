@@ -49,6 +49,7 @@ from nlmcore.attention import causal_mask, two_way
 from nlmcore.corpora import pad
 from nlmcore.decoding import beam_search, greedy
 from nlmcore.inspect import capture
+from nlmcore.metrics import mean_interval
 from nlmcore.training import fit
 from lectures import show, stored, widgets
 from lectures.recipes.alignment import cross_weights, reference_alignment
@@ -278,7 +279,7 @@ show.table([*told, ("the whole model", f"{card['parameters']:,}")], ["", "Parame
 # <details><summary><b>What to notice</b></summary>
 #
 # - A decoder layer has a third more parameters than an encoder layer<!--[[? abs(sizes["decoder"] / sizes["encoder"] - 4 / 3) < 0.02]]-->. Self-attention has $4d^2$ parameters, the feed-forward network $8d^2$, and cross-attention adds another $4d^2$.
-# - The mask is an *argument* here, so nothing stops you from forgetting it. Section 4 does that on purpose.
+# - The mask is an *argument* here. If you pass `None` instead of a mask, nothing crashes. Section 4 does that on purpose.
 # - Encoder and decoder have different embedding tables, since English and German words differ. Vaswani et al. (2017) shared one vocabulary of subwords, and one
 #   table, between both languages.
 # - The norm precedes each sublayer (pre-norm, [lecture 15](15_transformer_language_model.ipynb)).
@@ -458,9 +459,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Decoding
 #
-# When the model writes, there is no reference to read. It writes a word, reads it, and writes the next, in $m$ steps, each of which waits for the previous one. The
-# keys and values of the source, $k = hW^K$ and $v = hW^V$ in every decoder layer, are kept. So a decoder has two caches, one for the keys and values of the source,
-# and one for those of the target, which grows by one position per step ([lecture 15](15_transformer_language_model.ipynb)).
+# When the model writes, there is no reference to read. It writes a word, reads it, and writes the next. That takes $m$ steps, each of which waits for the previous one. Every
+# decoder layer keeps the keys and values of the source, $k = hW^K$ and $v = hW^V$. So a decoder has two caches. One holds the keys and values of the source,
+# the other those of the target, and the second grows by one position per step ([lecture 15](15_transformer_language_model.ipynb)).
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -527,7 +528,7 @@ show.predict(
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Beams** can help where the model is unsure, for example about how an English word is pronounced. The Transformer `pronunciation_transformer` reads letters and writes phonemes. Greedy search gets the
+# **Beam search** can help where the model is unsure, for example about how an English word is pronounced. The Transformer `pronunciation_transformer` reads letters and writes phonemes. Greedy search gets the
 # word *doi* wrong (the dictionary has D OY). Step through a beam of 2 and see where the right pronunciation survives.
 
 # %% slideshow={"slide_type": "fragment"}
@@ -561,13 +562,13 @@ alone, of_two = ended(1), ended(2)
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - With $b = 1$ the search takes UW as the second sound, which is likelier than OY at that step. It ends with D UW IY<!--[[? alone[1] == "D UW IY"]]-->, which has probability 0.23<!--[[alone[0]:.2f]]-->.
+# - With $b = 1$ the search takes UW as the second sound, which is likelier than OY at that step. It ends with D UW IY<!--[[? alone[1] == "D UW IY"]]-->, which has a probability of 0.23<!--[[alone[0]:.2f]]-->.
 # - With $b = 2$ both sounds survive. After OY the pronunciation is nearly finished, and D OY<!--[[? of_two[1] == "D OY"]]--> wins with 0.30<!--[[of_two[0]:.2f]]-->.
 # - Is greedy search also to blame where the translators of numbers fail? Section 7 tests it.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *9 minutes. Ask before the player which tensors must be kept from one step to the next. What goes wrong: they think that a beam needs an encoder of its own.*
+# *9 minutes. Ask before the player which tensors must be kept from one step to the next. What goes wrong: they think that each hypothesis of the beam needs its own encoder.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. Inside the translators
@@ -722,7 +723,7 @@ widgets.alignment_player(spellers, widgets.menu(six_words, "word", "320px"), hea
 # | Transformer, sinusoids | 239,168<!--[[cost_of["Transformer, sinusoids"]["parameters"]:,]]--> | 53<!--[[cost_of["Transformer, sinusoids"]["seconds"]:.0f]]--> |
 # | Transformer, relative positions | 239,680<!--[[cost_of["Transformer, relative positions"]["parameters"]:,]]--> | 60<!--[[cost_of["Transformer, relative positions"]["seconds"]:.0f]]--> |
 #
-# **Word-by-word translation** is the baseline. It replaces each English word by the German word that is likeliest according to IBM Model 1, and keeps the word order.
+# **Word-by-word translation** is the baseline. It replaces each English word with the German word that is likeliest according to IBM Model 1, and keeps the word order.
 #
 # We test all of them on numbers of up to 29 words, more than twice as long as in training. Each network was trained with five seeds.
 
@@ -795,6 +796,18 @@ bleu_at = {  # (name, length) -> BLEU by seed
     for name, rows in lines_of("BLEU").items()
     for i, length in enumerate(lengths)
 }
+
+
+def apart(one, other, length):
+    """(mean difference in BLEU, half its 95 % interval), seed by seed."""
+    pairs = zip(bleu_at[one, length], bleu_at[other, length], strict=True)
+    return mean_interval(a - b for a, b in pairs)
+
+
+relative_ahead, relative_half = apart(
+    "Transformer, relative positions", "recurrent, attention", "15-17"
+)
+one_ahead, one_half = apart("recurrent, one vector", "Transformer, sinusoids", "24-26")
 in_beams = mean(row["beams"]["15-17"]["bleu"] for row in five["Transformer, sinusoids"])
 aligned_late = {
     kind: mean(seed["aligned"]["24-26"] for seed in runs)
@@ -823,7 +836,7 @@ def in_words(values):
 
 shown = [lengths.index(at) for at in ("9-11", "12-14", "15-17", "24-26")]
 told = [
-    (measure, name, *(in_words([row[i] for row in rows]) for i in shown))
+    (measures[measure][0], name, *(in_words([row[i] for row in rows]) for i in shown))
     for measure in ("BLEU", "every word right")
     for name, rows in lines_of(measure).items()
 ]
@@ -834,17 +847,17 @@ show.table(told, ["Mean (range of five seeds)", "", *(f"{lengths[i]} words" for 
 #
 # - **Up to the trained length** the recurrent network with attention and both Transformers have BLEU 100 with every seed<!--[[? all(min(bleu_at[name, at]) > 99.9 for at in ("3-5", "6-8", "9-11") for name in ("recurrent, attention", "Transformer, sinusoids", "Transformer, relative positions"))]]-->.
 # - **Beyond it the Transformer with sinusoids is behind.** At 15 to 17 words it has 78<!--[[mean(bleu_at["Transformer, sinusoids", "15-17"]):.0f]]-->, the recurrent network with attention 90<!--[[mean(bleu_at["recurrent, attention", "15-17"]):.0f]]-->, and even the Transformer's best seed is below the worst recurrent seed<!--[[? all(max(bleu_at["Transformer, sinusoids", length]) < min(bleu_at["recurrent, attention", length]) for length in ("15-17", "24-26"))]]-->.
-# - **Most of this gap comes from the positional encoding.** With relative positions, and nothing else changed, BLEU is 91<!--[[mean(bleu_at["Transformer, relative positions", "15-17"]):.0f]]-->, and the seeds overlap with those of the recurrent network<!--[[? all(max(min(bleu_at["Transformer, relative positions", length]), min(bleu_at["recurrent, attention", length])) < min(max(bleu_at["Transformer, relative positions", length]), max(bleu_at["recurrent, attention", length])) for length in ("15-17", "24-26"))]]-->. Greedy search is not the
-#   cause, because a beam of 4 changes the 78<!--[[mean(bleu_at["Transformer, sinusoids", "15-17"]):.0f]]--> by less than one<!--[[? abs(in_beams - mean(bleu_at["Transformer, sinusoids", "15-17"])) < 1]]-->.
-# - **Word-by-word translation** has a BLEU of 25<!--[[bleu_at["word by word", "24-26"][0]:.0f]]--> at 24 to 26 words, without knowing any order. The network with one vector has fewer parameters and reaches 40<!--[[mean(bleu_at["recurrent, one vector", "24-26"]):.0f]]-->, the Transformer with sinusoids 36<!--[[mean(bleu_at["Transformer, sinusoids", "24-26"]):.0f]]-->. The seeds of these two overlap<!--[[? min(bleu_at["recurrent, one vector", "24-26"]) < max(bleu_at["Transformer, sinusoids", "24-26"])]]-->, so we cannot rank them.
+# - **Most of this gap comes from the positional encoding.** With relative positions, and nothing else changed, BLEU is 91<!--[[mean(bleu_at["Transformer, relative positions", "15-17"]):.0f]]-->. Seed by seed that is 0.8<!--[[relative_ahead:.1f]]--> ± 4.8<!--[[relative_half:.1f]]--> points more than the recurrent network has. Greedy search is not the
+#   cause, because a beam of 4 changes the BLEU of 78<!--[[mean(bleu_at["Transformer, sinusoids", "15-17"]):.0f]]--> by less than one point<!--[[? abs(in_beams - mean(bleu_at["Transformer, sinusoids", "15-17"])) < 1]]-->.
+# - **Word-by-word translation** has a BLEU of 25<!--[[bleu_at["word by word", "24-26"][0]:.0f]]--> at 24 to 26 words, without knowing any order. The network with one vector has fewer parameters and reaches 40<!--[[mean(bleu_at["recurrent, one vector", "24-26"]):.0f]]-->, the Transformer with sinusoids 36<!--[[mean(bleu_at["Transformer, sinusoids", "24-26"]):.0f]]-->. The difference of 3.6<!--[[one_ahead:.1f]]--> ± 4.3<!--[[one_half:.1f]]--> points does not rank these two<!--[[? one_ahead < one_half]]-->.
 #
-# The widget also shows *words found*, the fraction of words whose source word the best head finds. At 24 to 26 words all networks find fewer than at the trained lengths, even when they read the reference. With sinusoids the best head finds 45<!--[[100 * aligned_late["Transformer, sinusoids"]:.0f]]--> %, the head of the recurrent network 44<!--[[100 * aligned_late["recurrent, attention"]:.0f]]--> %, and
+# The widget also shows *words found*: for what fraction of the German words does the best head find the source word? At 24 to 26 words all networks find fewer than at the trained lengths, even when they read the reference. With sinusoids the best head finds 45<!--[[100 * aligned_late["Transformer, sinusoids"]:.0f]]--> %, the head of the recurrent network 44<!--[[100 * aligned_late["recurrent, attention"]:.0f]]--> %, and
 # IBM Model 1, which uses no positions, 68<!--[[100 * aligned_late["IBM Model 1"]:.0f]]--> %. At 15 to 17 words the recurrent network's head finds more than the best head with sinusoids, 93<!--[[100 * mean(seed["aligned"]["15-17"] for seed in compared["recurrent"]):.0f]]--> % and 78<!--[[100 * mean(seed["aligned"]["15-17"] for seed in five["Transformer, sinusoids"]):.0f]]--> %. So
-# we do not know what part alignment plays in BLEU.
+# we do not know how much of the BLEU depends on the alignment.
 # </details>
 #
-# **Does the Transformer win? Not on this task.** Up to the trained lengths all three networks with attention are perfect. Beyond them the Transformer with the sinusoids of 2017 is behind the recurrent network with attention. With relative positions we see no difference,
-# but the five seeds of the recurrent network lie up to 11<!--[[max(bleu_at["recurrent, attention", "15-17"]) - min(bleu_at["recurrent, attention", "15-17"]):.0f]]--> BLEU points apart, so a small difference would not show. Nor was the Transformer clearly faster
+# **Does the Transformer win? Not on this task.** Up to the trained lengths all three networks with attention are perfect. Beyond them the Transformer with the sinusoids of 2017 is behind the recurrent network with attention. With relative positions we see no difference<!--[[? abs(relative_ahead) < relative_half]]-->,
+# but the 95 % interval reaches 5<!--[[relative_half:.0f]]--> BLEU points to either side, so a small difference would not show. Nor was the Transformer clearly faster
 # to train (see the table). We have not tested other learning rates, more layers or real sentences.
 
 # %% [markdown] slideshow={"slide_type": "notes"}

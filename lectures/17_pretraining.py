@@ -47,7 +47,7 @@ from nlmcore.transfer.lora import matrices
 from lectures import show, stored, widgets
 from lectures.trained import checkpoint
 from lectures.recipes.pretraining import LETTERS, TUNING, words
-from lectures.recipes.senses import sentences, states
+from lectures.recipes.senses import all_guesses, neighbours, sentences, states
 from lectures.widgets.pretraining import fillers
 
 torch.set_num_threads(1)
@@ -225,7 +225,7 @@ show.predict(
 # **“BERT can use both sides and GPT cannot” is true only of *one forward pass*.** A model that gives the probability of whole words can fill any gap, at the cost of one pass per candidate.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *9 minutes. Let the room choose words, names included. Ask who could fill in two adjacent letters (the masked model guesses each by itself, and only a model that writes chooses the second letter after the first). What goes wrong: they
+# *9 minutes. Let the room choose words, names included. Ask who could fill in two adjacent letters (the masked model guesses the two letters independently; only a model that writes can take the first into account when it chooses the second). What goes wrong: they
 # think that a causal model cannot fill gaps at all.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -302,12 +302,12 @@ over_table = against("masked", table)
 over_causal = against("masked", "causal")
 kept = 100 * gain(table, scratch, "500")[0] / gains["500"]
 differences = {
-    "masked, without pretraining": pretrained,
-    "causal, without pretraining": causal_too,
-    "masked, more updates instead": over_longer,
-    "row 1, more updates in both": both_over_longer,
-    "masked, embeddings only": over_table,
-    "masked, causal": over_causal,
+    ("masked", scratch): pretrained,
+    ("causal", "causal, not pretrained"): causal_too,
+    ("masked", longer): over_longer,
+    (both, longer): both_over_longer,
+    ("masked", table): over_table,
+    ("masked", "causal"): over_causal,
 }
 holds = holm(  # corrected for all the comparisons of the table; five seeds, so t has 4 degrees of freedom
     {
@@ -322,10 +322,10 @@ for name, of in differences.items():
         show.estimate(*interval, "{:.1f}") + ("*" if holds[name, count] < 0.05 else "")
         for count, interval in of.items()
     )
-    lines.append((name, *cells))
+    lines.append((" − ".join(name), *cells))
 gaps_told = show.table(
     lines,
-    ["First minus second, points (95 % interval)", *labels],
+    ["Difference in points (95 % interval)", *labels],
     note=f"* the difference holds when corrected for all {len(holds)} comparisons (Holm)",
 )
 show.predict(
@@ -340,10 +340,10 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - The table has 18<!--[[len(holds)]]--> comparisons, so even if nothing helped, about one 95 % interval would exclude 0. We say that a difference *holds* if it survives the correction for all of them (Holm's method, [lecture 19](19_do_modifications_transfer.ipynb)).
-# - **With 500 labels pretraining helps**, by 3.7<!--[[pretrained["500"][0]:.1f]]--> points. More updates do not explain all of it. With the same updates on both sides, 3.0<!--[[both_over_longer["500"][0]:.1f]]--> points are left, and both differences hold<!--[[? holds["masked, without pretraining", "500"] < 0.05 and holds["row 1, more updates in both", "500"] < 0.05]]-->.
-# - **Do the layers help, and not just the letter vectors?** With 5,000 labels the layers do. The model with all pretrained weights is 3.6<!--[[over_table["5000"][0]:.1f]]--> points ahead of the model that keeps only the letter vectors, and this difference holds<!--[[? holds["masked, embeddings only", "5000"] < 0.05]]-->. With 500 labels the lead of 3.1<!--[[over_table["500"][0]:.1f]]--> points is a hint. Its interval excludes 0, but the difference does not hold<!--[[? over_table["500"][1] > 0 and holds["masked, embeddings only", "500"] > 0.05]]-->.
+# - **With 500 labels pretraining helps**, by 3.7<!--[[pretrained["500"][0]:.1f]]--> points. More updates do not explain all of it. With the same updates on both sides, 3.0<!--[[both_over_longer["500"][0]:.1f]]--> points are left, and both differences hold<!--[[? holds[("masked", scratch), "500"] < 0.05 and holds[(both, longer), "500"] < 0.05]]-->.
+# - **Do the layers help, and not just the letter vectors?** With 5,000 labels the layers do. The model with all pretrained weights is 3.6<!--[[over_table["5000"][0]:.1f]]--> points ahead of the model that keeps only the letter vectors, and this difference holds<!--[[? holds[("masked", table), "5000"] < 0.05]]-->. With 500 labels the lead of 3.1<!--[[over_table["500"][0]:.1f]]--> points is a hint. Its interval excludes 0, but the difference does not hold<!--[[? over_table["500"][1] > 0 and holds[("masked", table), "500"] > 0.05]]-->.
 # - **With 5,000 labels and enough steps pretraining brings nothing that we can measure.** The usual 240<!--[[usual]]--> steps were too few there. More steps bring 6.2<!--[[more_updates["5000"][0]:.1f]]--> points without any pretraining. With the same updates on both sides 0.6<!--[[both_over_longer["5000"][0]:.1f]]--> points are left, and the interval contains 0<!--[[? both_over_longer["5000"][1] < 0 < both_over_longer["5000"][2]]]-->.
-# - **With 50 labels** the masked model gains 4.2<!--[[pretrained["50"][0]:.1f]]--> points and the causal one 4.5<!--[[causal_too["50"][0]:.1f]]-->; only the latter holds<!--[[? holds["masked, without pretraining", "50"] > 0.05 > holds["causal, without pretraining", "50"]]]-->. Five seeds cannot say what helps there.
+# - **With 50 labels** the masked model gains 4.2<!--[[pretrained["50"][0]:.1f]]--> points and the causal one 4.5<!--[[causal_too["50"][0]:.1f]]-->; only the latter holds<!--[[? holds[("masked", scratch), "50"] > 0.05 > holds[("causal", "causal, not pretrained"), "50"]]]-->. Five seeds cannot say what helps there.
 # - **Masked or causal?** Every interval contains 0<!--[[? all(low < 0 < high for _, low, high in over_causal.values())]]-->. These seeds cannot tell the objectives apart.
 # - More steps on 500 labels harm the pretrained model here. Its accuracy falls from 73.0<!--[[mean(rows["masked"]["500"]):.1f]]--> to 71.5<!--[[mean(rows[both]["500"]):.1f]]--> % on average, and it falls with every seed<!--[[? all(a > b for a, b in zip(rows["masked"]["500"], rows[both]["500"]))]]-->. So a control with *early stopping* ([lecture 5](05_training_well.ipynb)) would be stronger than ours.
 # </details>
@@ -413,14 +413,23 @@ show.predict(
 )
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-neighbours = senses["neighbours"]
+average = senses["neighbours"]  # of the other words' static vectors
 more_than_neighbours = [
-    senses["rows"]["MiniLM"][f"whole, {clue}"][-1]["right"] - neighbours[clue]["right"]
+    senses["rows"]["MiniLM"][f"whole, {clue}"][-1]["right"] - average[clue]["right"]
     for clue in ("clue before", "clue after")
 ]
+every = sentences()
+of_each = {  # one vector per sentence
+    "average": neighbours(every),
+    "clues": neighbours(every, clues=True),
+    "MiniLM": states(reader, wordpieces, [(one.text, one.word) for one in every])[:, -1],
+}
+not_centred = {
+    name: 100 * mean(all_guesses(every, of, centred=False)) for name, of in of_each.items()
+}
 cut_told = shares_told(
     *(f"{way}, clue after" for way in ("whole", "cut", "twice")),
-    note=f"The other words' static vectors: {100 * neighbours['clue after']['share']:.0f} %.",
+    note=f"The other words' static vectors: {100 * average['clue after']['share']:.0f} %.",
 )
 show.predict(
     "MiniLM sees both sides. We cut off the same sentences after the word (*The bank*). How often is the word's vector closer to the right sense now?",
@@ -439,13 +448,13 @@ show.predict(
 # | MiniLM, cut off after the word | 92<!--[[by_layer["MiniLM", "cut, clue before"][-1]:.0f]]--> | 58<!--[[by_layer["MiniLM", "cut, clue after"][-1]:.0f]]--> |
 # | SmolLM2, layer 15<!--[[middle + 1]]--> | 96<!--[[by_layer["SmolLM2", "whole, clue before"][middle]:.0f]]--> | 50<!--[[by_layer["SmolLM2", "whole, clue after"][middle]:.0f]]--> |
 # | SmolLM2 reads the sentence twice | 98<!--[[by_layer["SmolLM2", "twice, clue before"][middle]:.0f]]--> | 94<!--[[by_layer["SmolLM2", "twice, clue after"][middle]:.0f]]--> |
-# | average of the other words' static vectors | 94<!--[[100 * neighbours["clue before"]["share"]:.0f]]--> | 92<!--[[100 * neighbours["clue after"]["share"]:.0f]]--> |
+# | average of the other words' static vectors | 94<!--[[100 * average["clue before"]["share"]:.0f]]--> | 92<!--[[100 * average["clue after"]["share"]:.0f]]--> |
 #
 # - If the clue comes later, both SmolLM2 (at the word) and MiniLM (after the cut) lack the rest of the sentence.
 # - If SmolLM2 reads the sentence *twice*, the vector of the second *bank* gives away the sense.
 # - **A simpler explanation.** Forget the layers and average the *static* vectors of the other words. MiniLM is right in only one<!--[[words(more_than_neighbours[0])]]--> sentence more than this average if the clue comes first, and in three<!--[[words(more_than_neighbours[1])]]--> more if it comes later. Such small differences may be chance. Suppose that the two differ in these three sentences only. Three tosses of a coin all show the same side with a probability of 0.25<!--[[2 * 0.5 ** max(more_than_neighbours):.2f]]--><!--[[? max(more_than_neighbours) == 3]]--> (this is a *sign test*).
 # - In SmolLM2's first layer the accuracy is near chance even if the clue comes first (52<!--[[by_layer["SmolLM2", "whole, clue before"][0]:.0f]]--> %); after layer 5 it is 90<!--[[by_layer["SmolLM2", "whole, clue before"][4]:.0f]]--> %.
-# - Cosines between contextual vectors are large, as Ethayarajh (2019) found for ELMo, BERT and GPT-2. In MiniLM's last layer they are 0.86<!--[[senses["cosines"]["MiniLM"][-1][0]:.2f]]--> within a sense and 0.77<!--[[senses["cosines"]["MiniLM"][-1][1]:.2f]]--> between senses. So we subtract the mean of a word's vectors before we compare them.
+# - Cosines between contextual vectors are large, as Ethayarajh (2019) found for ELMo, BERT and GPT-2. In MiniLM's last layer they are 0.86<!--[[senses["cosines"]["MiniLM"][-1][0]:.2f]]--> within a sense and 0.77<!--[[senses["cosines"]["MiniLM"][-1][1]:.2f]]--> between senses. So we subtract the mean of a word's vectors before we compare them. This helps the average of static vectors most. Without it the average is right in 81<!--[[not_centred["average"]:.0f]]--> % of all sentences and MiniLM in 93<!--[[not_centred["MiniLM"]:.0f]]--> %. But an average without function words and special tokens does not need it, and is right in 95<!--[[not_centred["clues"]:.0f]]--> %.
 # </details>
 #
 # **In MiniLM's last layer and in SmolLM2's layer 15<!--[[middle + 1]]--> a word's vector gives away its sense if the model has read the clue, and hardly otherwise.** We tested eight words, in sentences that we wrote. We do not show that this needs more than an average of the neighbours' static vectors.
@@ -542,7 +551,7 @@ show.predict(
 #
 # - **Fine-tuning** is right in 80<!--[[compared["fine-tuning"]:.0f]]--> % of the sentences, 17<!--[[ahead("fine-tuning", "naive Bayes")[0]:.0f]]--> points ahead of naive Bayes, which counts words<!--[[? ahead("fine-tuning", "naive Bayes")[1] > 0]]-->.
 # - **LoRA** trains 1.3<!--[[100 * ways["rows"]["LoRA, 64 examples"]["trained"] / ways["rows"]["fine-tuning, 64 examples"]["trained"]:.1f]]--> % of the parameters and is 4.0<!--[[ahead("fine-tuning", "LoRA")[0]:.1f]]--> points behind fine-tuning. The interval just excludes 0<!--[[? 0 < ahead("fine-tuning", "LoRA")[1] < 0.5]]-->. It is one of three comparisons, so this is only a hint.
-# - **Probing** is right in 59<!--[[compared["probing"]:.0f]]--> %, naive Bayes in 62<!--[[compared["naive Bayes"]:.0f]]--> %. The interval of the difference contains 0<!--[[? ahead("probing", "naive Bayes")[1] < 0 < ahead("probing", "naive Bayes")[2]]]-->, so these seeds cannot rank them. Our probe reads the mean of the last layer's states; another layer or pooling might find more.
+# - **Probing** is right in 59<!--[[compared["probing"]:.0f]]--> %, naive Bayes in 62<!--[[compared["naive Bayes"]:.0f]]--> %. The interval of the difference contains 0<!--[[? ahead("probing", "naive Bayes")[1] < 0 < ahead("probing", "naive Bayes")[2]]]-->, so these seeds cannot rank them. Our probe reads the mean of the last layer's states. So 59<!--[[compared["probing"]:.0f]]--> % is the result of this probe, not the limit of probing. Another layer or pooling may find far more, and in the project of this lecture you look for one.
 # - **Prompting** is right in 55<!--[[compared["prompting"]:.0f]]--> %. But with three<!--[[words(sum(of > 95 for of in asks))]]--> of the five seeds the model answers “question” nearly always, whatever it reads.
 # - Each method could be tuned further, with other layers, other prompts or more steps. With 120<!--[[ways["tests"]]]--> test sentences, one seed's percentage is uncertain by about 8<!--[[196 * (0.7 * 0.3 / ways["tests"]) ** 0.5:.0f]]--> points. SmolLM2 may have been trained on Shakespeare's plays; we cannot check that.
 # </details>
@@ -635,8 +644,8 @@ widgets.pattern_playground(drawn, 24, size=8, layers=2, yours=dict.fromkeys(draw
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself
 #
-# 1. Which of the three objectives can be trained with a causal mask and without changing the input?
-# <details><summary>Answer</summary>The causal one. The masked one changes its input, and span corruption has a source and a target.</details>
+# 1. For which of the three objectives does a model need only a causal mask, with no change to its input?
+# <details><summary>Answer</summary>For the causal one. The masked objective changes the input, and span corruption has a source and a target.</details>
 #
 # 2. BERT must guess 15 % of the tokens, and one in ten of these is left unchanged. Why?
 # <details><summary>Answer</summary>The model cannot tell them from tokens that carry no loss. The authors expect that it therefore forms a good vector of every token (Devlin et al. 2019, appendix A.1). The results after fine-tuning hardly depend on the shares (appendix C.2).</details>

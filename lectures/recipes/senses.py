@@ -224,13 +224,13 @@ def clue_words(one: Sentence) -> set[str]:
     return {w.strip(".").lower() for w in one.text.split()} - EMPTY - {one.word}
 
 
-def guesses(vectors: Tensor, of: Sequence[Sentence]) -> list[bool]:
+def guesses(vectors: Tensor, of: Sequence[Sentence], centred: bool = True) -> list[bool]:
     """For each vector (text, d_model) of one word: is its mean cosine larger with the others of its own sense?
 
     Sentences that share a clue word with this one are left out. In both senses those with the clue before the word
     count half, as do those with the clue after it.
     """
-    near = F.normalize(vectors - vectors.mean(0), dim=-1)
+    near = F.normalize(vectors - vectors.mean(0) if centred else vectors, dim=-1)
     near = near @ near.T
     right = []
     for i, one in enumerate(of):
@@ -262,9 +262,9 @@ def by_word(found: list[Sentence], vectors: Tensor) -> Iterator[tuple[Tensor, li
         yield vectors[rows], [found[i] for i in rows]
 
 
-def all_guesses(found: list[Sentence], vectors: Tensor) -> list[bool]:
+def all_guesses(found: list[Sentence], vectors: Tensor, centred: bool = True) -> list[bool]:
     """`guesses` word by word, in the order of the sentences."""
-    return [right for part, of in by_word(found, vectors) for right in guesses(part, of)]
+    return [right for part, of in by_word(found, vectors) for right in guesses(part, of, centred)]
 
 
 def mean_similarities(found: list[Sentence], vectors: Tensor) -> list[float]:
@@ -284,13 +284,16 @@ def share(right: Sequence[bool]) -> dict[str, Any]:
     }
 
 
-def neighbours(found: list[Sentence]) -> Tensor:
-    """(text, d_model): the mean static vector of the sentence's other words."""
+def neighbours(found: list[Sentence], clues: bool = False) -> Tensor:
+    """(text, d_model): the mean static vector of the sentence's other tokens; clues: of its `clue_words`."""
     encoder, tokenizer = minilm()
     means = []
     for one in found:
         ids, at = token_at(tokenizer, one.text, one.word)
-        means.append(encoder.embedding.weight[[i for k, i in enumerate(ids) if k != at]].mean(0))
+        others = [i for k, i in enumerate(ids) if k != at]
+        if clues:
+            others = [i for word in sorted(clue_words(one)) for i in tokenizer.encode(word)[1:-1]]
+        means.append(encoder.embedding.weight[others].mean(0))
     return torch.stack(means).detach()
 
 
