@@ -318,7 +318,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Gradient against distance, measured
 #
-# You need no theory to *measure* this gradient. Run any cell over a text, take a loss that depends on the last state, and let autograd compute
+# You need no theory to *measure* this gradient. Run any cell over a text, take a loss that depends only on the last state, and let autograd compute
 # $\|\partial L / \partial h_t\|$ for every $t$. `nlmcore.diagnostics.gradient_norms` does this for any cell:
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -359,9 +359,9 @@ kinds = {"RNN": "rnn", "UGRNN": "ugrnn", "GRU": "gru", "LSTM": "lstm"}
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-def powers_lost(cell, initialisation, gain):
-    """By how many orders of magnitude the gradient shrinks over 100 steps."""
-    norms = state_norms(build(cell, initialisation, gain), texts)
+def powers_lost(cell, initialisation, gain, size=1):
+    """By how many orders of magnitude the gradient shrinks over 100 steps; size multiplies the inputs."""
+    norms = state_norms(build(cell, initialisation, gain), size * texts)
     return math.log10(norms[-1] / norms[0])
 
 
@@ -388,9 +388,11 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - **RNN**: with uniform weights the gradient falls by 23<!--[[lost["uniform"]:.0f]]--> orders of magnitude over 100 steps. That is a factor of 0.59<!--[[10 ** (-lost["uniform"] / 100):.2f]]--> per step,
-#   close to the spectral radius of this matrix, 0.60<!--[[spectrum(build("rnn", "uniform", 1.0).weight_hh).radius:.2f]]-->. (For a large matrix of $n \times n$ independent entries it is about $\sqrt n$ times their standard deviation; here
-#   that is $1/\sqrt 3 \approx 0.58$.) With orthogonal weights it falls by fewer than three
+#   close to the spectral radius of this matrix, 0.60<!--[[spectrum(build("rnn", "uniform", 1.0).weight_hh).radius:.2f]]-->. (The spectral radius of a large matrix of $n \times n$ independent entries is about $\sqrt n$ times their standard deviation; here
+#   that is $1/\sqrt 3 \approx 0.58$.) With orthogonal weights the gradient falls by fewer than three
 #   orders, with the identity by fewer than two<!--[[? 2 < lost["orthogonal"] < 3 and 1 < lost["identity"] < 2]]-->.
+# - The inputs here are small, with a standard deviation of 0.3. Larger inputs saturate the units. With a standard deviation of 1 the
+#   gradient of the orthogonal RNN falls by 8<!--[[powers_lost("rnn", "orthogonal", 1, 1 / 0.3):.0f]]--> orders.
 # - **Gain 2**: the gradient of the orthogonal RNN explodes, by more than six orders of magnitude<!--[[? powers_lost("rnn", "orthogonal", 2) < -6]]-->. With the identity it vanishes
 #   faster than with the other two<!--[[? powers_lost("rnn", "identity", 2) > max(powers_lost("rnn", other, 2) for other in ("uniform", "orthogonal"))]]-->. There each unit feeds back only into itself, and saturates: the mean slope of tanh is 0.12<!--[[slope("identity", 2):.2f]]-->, compared with 0.48<!--[[slope("orthogonal", 2):.2f]]--> with
 #   orthogonal weights. No single gain works for all three initialisations.
@@ -403,10 +405,10 @@ show.predict(
 # exponentially with distance**, as Pascanu et al. (2013) derive.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# So far the cells of this section were untrained. Does a network learn to keep its gradient? Here are cells of 64 units, before and after training on
+# So far the cells of this section have been untrained. Does a network learn to keep its gradient? Here are cells of 64 units, before and after training on
 # the copying task with ten blanks (`python -m lectures.recipes memory`).
 #
-# > **Ask yourself.** Which cell's gradient at distance 100 changes most during training?
+# > **Ask yourself.** Which two cells' gradients at distance 100 change most during training?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 memory = stored("memory")
@@ -441,7 +443,7 @@ HTML(show.beside(by_cell(before, "at initialisation"), by_cell(after, "trained t
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### AdamW divides by the gradient's size. Why does a small gradient matter?
 #
-# All these networks were trained with AdamW ([lecture 5](05_training_well.ipynb)), which divides the gradient of each weight by its own
+# All these networks were trained with AdamW ([lecture 5](05_training_well.ipynb)), which divides each weight's gradient by that gradient's
 # recent size. If you divide the whole gradient by a hundred, AdamW takes nearly the same steps. So why should a vanishing gradient do any
 # harm?
 #
@@ -565,10 +567,10 @@ def no_clipping(gradients, n_max):
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-def descend(rule, n_max, rate):
-    """The path of 60 steps from w = 6, b = −2.75, and the loss before and after each step."""
+def descend(rule, n_max, rate, steps=60):
+    """The path from w = 6, b = −2.75, and the loss before and after each step."""
     here, losses = np.array([6.0, -2.75]), []
-    for _ in range(61):
+    for _ in range(steps + 1):
         loss, *gradient = loss_and_gradient(*here)
         losses.append(float(loss))
         last, change = here, rule([torch.tensor([g]) for g in gradient], n_max)
@@ -637,7 +639,8 @@ widgets.cliff_playground(
 #   was below 0.001 on the way<!--[[? min(descend(clip_by_norm, 0.3, 1)[1]) < 0.001]]-->, but with steps of this length the path keeps bouncing and cannot settle.
 # - **Each entry clipped**: this path also survives, with diagonal steps; here it ends higher, with a loss of 0.0393<!--[[descend(clip_each_entry, 0.3, 1)[1][-1]:.4f]]-->.
 # - If you set $n_{\max}$ to 3, nearly every step remains unchanged, but the one that matters is still long enough to throw the path
-#   out<!--[[? descend(clip_by_norm, 3, 1)[0][1] > 0]]-->. If you lower the learning rate to 0.1, the three paths coincide<!--[[? descend(clip_by_norm, 0.3, 0.1)[1] == descend(no_clipping, 0.3, 0.1)[1]]]-->, because no gradient exceeds the limit. But the descent is slow: after 60 steps the loss has only fallen from 0.063<!--[[descend(no_clipping, 0.3, 0.1)[1][0]:.3f]]--> to 0.031<!--[[descend(no_clipping, 0.3, 0.1)[1][-1]:.3f]]-->.
+#   out<!--[[? descend(clip_by_norm, 3, 1)[0][1] > 0]]-->. If you lower the learning rate to 0.1, the three paths coincide<!--[[? descend(clip_by_norm, 0.3, 0.1)[1] == descend(no_clipping, 0.3, 0.1)[1]]]-->, because in these 60 steps no gradient exceeds the limit. But the descent is slow (the loss has only fallen from 0.063<!--[[descend(no_clipping, 0.3, 0.1)[1][0]:.3f]]--> to 0.031<!--[[descend(no_clipping, 0.3, 0.1)[1][-1]:.3f]]-->), and a
+#   lower rate only postpones the jump. After 450 steps the path without clipping is out of the picture<!--[[? descend(no_clipping, 0.3, 0.1, 450)[0][1] > 0]]-->; the path clipped by its norm has a loss below 0.001<!--[[? descend(clip_by_norm, 0.3, 0.1, 450)[1][-1] < 0.001]]-->.
 # </details>
 #
 # **Clipping at 0.3 shortens only 7<!--[[clipped_steps(0.3)]]--> of the 60 steps here. Without it a single step throws the path out.**
@@ -645,7 +648,7 @@ widgets.cliff_playground(
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Step through to about 45, then go slowly, because the jump comes between 50 and 55. Ask what the loss curves of the orange and
 # the green path would look like. What goes wrong: students blame only the learning rate; set it to 0.1 and show how slowly the
-# loss falls. 10 minutes, five of them here.*
+# loss falls, then read the last point of the answer. 10 minutes, five of them here.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # > **What goes wrong.** Four rules look like clipping by the norm, but are not. **Clipping each entry** (`clip_grad_value_` in
@@ -786,7 +789,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# The largest eigenvalue is 1.80<!--[[spectrum(J).radius:.2f]]-->. Before, two paths cancelled each other. Now one of them carries only a tenth of its signal. Singular
+# The largest eigenvalue is 1.80<!--[[spectrum(J).radius:.2f]]-->. Before the saturation, two paths cancelled each other. Now one of them carries only a tenth of its signal. Singular
 # values are safe to reason with, because the norm of a product is at most the product of the norms. Eigenvalues of different matrices do not
 # multiply.
 # </details>
@@ -794,7 +797,7 @@ show.predict(
 # **Saturation shrinks one path. If that path cancelled another one, the gradient may grow.**
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# | against | remedy | where |
+# | problem | remedy | where |
 # |---|---|---|
 # | exploding | clip by the norm | this lecture |
 # | both, at the start | orthogonal or identity initialisation (Saxe et al. 2014; Le, Jaitly & Hinton 2015, who pair the identity with ReLU; our cells use tanh) | section 4, next cell |
@@ -802,8 +805,8 @@ show.predict(
 # | vanishing | a shorter path: look back directly | [lecture 12](12_attention.ipynb) |
 # | the cost of length | cut the gradient after $k$ steps (truncation): it vanishes there *by decree* | [lecture 6](06_recurrent_networks.ipynb) |
 #
-# > **Ask yourself.** Here is the race of section 1 again, now only with a plain RNN, initialised in three ways. The orthogonal and the
-# > identity matrix both keep more than half of the gradient over 15 steps<!--[[? min(kept["RNN, identity"]) > 0.5 and min(kept["RNN, orthogonal"]) > 0.5]]-->. Which of the two networks copies better after 250 steps, or are they equal?
+# > **Ask yourself.** Here is the race of section 1 again, this time with only a plain RNN, initialised in three ways. The orthogonal and the
+# > identity matrix both keep more than half of the gradient over 15 steps<!--[[? min(kept["RNN, identity"]) > 0.5 and min(kept["RNN, orthogonal"]) > 0.5]]-->. After 250 steps, does one of these two networks copy better than the other?
 
 # %% slideshow={"slide_type": "fragment"}
 starts = {"uniform": "RNN", "orthogonal": "RNN, orthogonal", "identity": "RNN, identity"}
@@ -824,14 +827,14 @@ print(
 # - A different learning rate does not achieve that. At the best of five rates the uniform network copied 16<!--[[100 * min(stored("gate_bias")["rows"]["RNN"]["right"]):.0f]]--> to 22<!--[[100 * max(stored("gate_bias")["rows"]["RNN"]["right"]):.0f]]--> % (`python -m
 #   lectures.recipes gate_bias`).
 # - At the start the identity matrix keeps more than half of the gradient, as the orthogonal one does<!--[[? min(kept["RNN, identity"]) > 0.5 and min(kept["RNN, orthogonal"]) > 0.5]]-->, but copies only 11<!--[[min(copied["RNN, identity"]):.0f]]--> to 34<!--[[max(copied["RNN, identity"]):.0f]]--> %.
-# - The better initialisation has its limit. In one longer run for each delay (`python -m lectures.recipes initialisation`) the
-#   orthogonal network copied after 20 blanks and only guessed after 40<!--[[? longer["20"] > 0.995 and longer["40"] < 0.15]]-->. Yet at the start 22<!--[[100 * 10 ** stored("initialisation")["gradient_log10"]["orthogonal"][40]:.0f]]--> % of its gradient was left after forty steps. We
-#   do not know why it failed, nor how often it would.
+# - The better initialisation has its limits. In one longer run for each delay (`python -m lectures.recipes initialisation`) the
+#   orthogonal network copied after 20 blanks and only guessed after 40<!--[[? longer["20"] > 0.995 and longer["40"] < 0.15]]-->. Yet at the start 22<!--[[100 * 10 ** stored("initialisation")["gradient_log10"]["orthogonal"][40]:.0f]]--> % of its gradient was left after 40 steps. We
+#   do not know why it failed, or how often it would.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **Why does the plain network hardly get above guessing? The likely reason is that with the usual initial weights each step shrinks the
-# trace of an earlier symbol in the state, and the gradient that leads back to it, until the distant steps hardly count.** An orthogonal initial matrix, which hardly shrinks them, is enough here. But a gradient that reaches the
+# **Why does the plain network hardly get above guessing? The likely reason is that with the usual initial weights every step shrinks what the
+# state keeps of an earlier symbol. It also shrinks the gradient that leads back to that symbol, until the distant steps hardly count.** An orthogonal initial matrix, which hardly shrinks either, is enough here. But a gradient that reaches the
 # distant steps is not always enough (the identity matrix), one that is tiny at first can grow (the GRU), and
 # clipping only tames explosions. Gates are the next lecture's answer.
 

@@ -358,7 +358,7 @@ show.predict(
 # - The output is $h_t$ = 0.818<!--[[by_lstm["o"]:.3f]]--> · tanh(0.964<!--[[by_lstm["new c"]:.3f]]-->) = 0.610<!--[[by_lstm["new h"]:.3f]]-->.
 # </details>
 #
-# Only $h$ feeds the gates and the softmax; $c$ is private. **The LSTM separates its memory from its output**: the final tanh bounds the
+# Only $h$ feeds the gates and the softmax; $c$ is private. **The LSTM separates its memory from its output.** The final tanh bounds the
 # output, however large the memory has grown.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -367,7 +367,9 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Coupled gates.** Set $i = 1 - f$, so that the cell writes exactly as much as it forgets. That is the UGRNN's mixture again, with
-# an output gate on top. On their three tasks, Greff et al. (2017) found no significant loss of performance from coupling. How many parameters do the gates cost?
+# an output gate on top. On their three tasks, Greff et al. (2017) found no significant loss of performance from coupling.
+#
+# **Parameters.** How many parameters do the gates cost?
 
 # %% slideshow={"slide_type": "fragment"}
 sizes = {
@@ -390,7 +392,7 @@ show.predict(
 # <details><summary><b>The answer explained</b></summary>
 #
 # The UGRNN has two<!--[[words(round(sizes["ugrnn"] / sizes["rnn"]))]]-->, the GRU three<!--[[words(round(sizes["gru"] / sizes["rnn"]))]]--> and the LSTM four<!--[[words(round(sizes["lstm"] / sizes["rnn"]))]]--> times as many parameters as the plain RNN, because each gate or candidate has a separate block
-# of $d_x \cdot n + n \cdot n$ weights and its biases. (The UGRNN's factor is 1.98<!--[[sizes["ugrnn"] / sizes["rnn"]:.2f]]-->, because our UGRNN has one bias per block, whereas
+# of $d_x \cdot n + n \cdot n$ weights, plus biases. (The UGRNN's factor is 1.98<!--[[sizes["ugrnn"] / sizes["rnn"]:.2f]]-->, because our UGRNN has one bias per block, whereas
 # PyTorch's cells have two that are simply added.)
 # </details>
 
@@ -702,8 +704,7 @@ with_words = float(np.corrcoef(value, words_of_the_line)[0, 1])
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Does the network use this unit?** We *ablate* it: we set its output $h$ to 0, for the gates and for the softmax, and measure how much
 # the loss rises on the held-out play, at line breaks and elsewhere. As controls we do the same with 20 units chosen at random. Last, we
-# ablate the two units that follow the position in the line next most closely on the first play. These are units 9<!--[[second]]--> and 217<!--[[third]]-->, with correlations
-# of −0.24<!--[[follow[second]:.2f]]--> and −0.23<!--[[follow[third]:.2f]]-->.
+# ablate the eight<!--[[words(len(next_best))]]--> units that follow the position in the line next most closely on the first play, all of them weakly.
 
 # %% slideshow={"slide_type": "fragment"}
 rows = torch.tensor([tokenizer.encode(held_out[i : i + 1000]) for i in range(0, 8000, 1000)])
@@ -726,24 +727,37 @@ def loss_without(unit=None):
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 others = torch.randperm(256, generator=torch.Generator().manual_seed(0))[:20].tolist()
 follow = correlations(here["memory"].numpy(), here_features["position in the line"])
-second, third = np.abs(follow).argsort()[::-1][1:3].tolist()
+next_best = np.abs(follow).argsort()[::-1][1:9].tolist()
 whole = loss_without()
-rise, by_second, by_third = (loss_without(unit) - whole for unit in (counting, second, third))
+ablated = {unit: loss_without(unit) - whole for unit in (counting, *next_best)}
+rise = ablated[counting]
 rises = np.array([loss_without(unit) - whole for unit in others])
-ablated = {counting: rise, second: by_second, third: by_third}
-told = [(f"unit {unit}", f"{of[0]:+.2f}", f"{of[1]:+.3f}") for unit, of in ablated.items()]
+costliest = max(next_best, key=lambda unit: ablated[unit][0])
+cheapest = min(next_best, key=lambda unit: ablated[unit][0])
+told = [
+    (f"unit {unit}", f"{follow[unit]:.2f}", f"{of[0]:+.2f}", f"{of[1]:+.3f}")
+    for unit, of in ablated.items()
+]
 forms = zip(rises.T, ("{:+.2f}", "{:+.3f}"), strict=True)
-told.append(("20 others", *(show.from_to(of, form) for of, form in forms)))
+told.append(
+    (
+        "20 at random",
+        show.from_to(follow[others], "{:.2f}"),
+        *(show.from_to(of, form) for of, form in forms),
+    )
+)
 
-show.table(told, ["Without", "Rise in loss at line breaks, nats", "Elsewhere, nats"])
+show.table(
+    told, ["Without", "Correlation", "Rise in loss at line breaks, nats", "Elsewhere, nats"]
+)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# Without unit 90<!--[[counting]]--> the network predicts line breaks worse, by 0.21<!--[[rise[0]:.2f]]--> nats. Ablating any one of the twenty others raises this loss by at most 0.03<!--[[rises[:, 0].max():.2f]]-->. At all
+# Without unit 90<!--[[counting]]--> the network predicts line breaks worse, by 0.21<!--[[rise[0]:.2f]]--> nats. Ablating any one of the twenty random units raises this loss by at most 0.03<!--[[rises[:, 0].max():.2f]]-->. At all
 # other characters, ablating unit 90<!--[[counting]]--> costs less than ablating the costliest of the twenty<!--[[? rise[1] < rises[:, 1].max()]]-->. **So the network uses this unit to predict the end of
 # the line.**
 #
-# Units 9<!--[[second]]--> and 217<!--[[third]]--> follow the position in the line about equally weakly. Without unit 217<!--[[third]]--> the loss at line breaks rises by 0.12<!--[[by_third[0]:.2f]]--> nats, more than without any of the twenty<!--[[? by_third[0] > rises[:, 0].max()]]-->; without
-# unit 9<!--[[second]]--> it even falls by 0.03<!--[[-by_second[0]:.2f]]-->. **The correlation of a unit does not tell you how much the network needs it.**
+# The next eight<!--[[words(len(next_best))]]--> units follow the position in the line about equally weakly, with absolute correlations of 0.17<!--[[np.abs(follow[next_best]).min():.2f]]--> to 0.24<!--[[np.abs(follow[next_best]).max():.2f]]-->. Yet without unit 48<!--[[costliest]]--> the loss at line breaks rises by 0.32<!--[[ablated[costliest][0]:.2f]]--> nats, more than without unit 90<!--[[counting]]--><!--[[? ablated[costliest][0] > rise[0]]]-->; without
+# unit 9<!--[[cheapest]]--> it even falls by 0.03<!--[[-ablated[cheapest][0]:.2f]]-->. **The correlation of a unit does not tell you how much the network needs it.**
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. The race
@@ -909,7 +923,7 @@ HTML(
 #
 # - **Memorising.** With 500 and with 1,000 parameters the RNN and the UGRNN store more than the LSTM<!--[[? all(less["memorising"][of][n][0] > less["memorising"][of][n][1] for of in ("rnn", "ugrnn") for n in ("500", "1000"))]]-->; with 2,000 parameters no cell differs clearly from the LSTM<!--[[? all(abs(less["memorising"][of]["2000"][0]) < less["memorising"][of]["2000"][1] for of in less["memorising"])]]-->. No run stores more than 2.4<!--[[bits.max():.1f]]--> bits
 #   per parameter, whereas Collins et al. reach five after long tuning. Such short runs cannot distinguish how much a cell can hold from how fast it learns.
-# - **Characters.** The GRU and the LSTM cannot be told apart<!--[[? all(abs(less["characters"]["gru"][n][0]) < less["characters"]["gru"][n][1] for n in ("20000", "60000"))]]-->. With 60,000 parameters the RNN needs 0.13<!--[[less["characters"]["rnn"]["60000"][0]:.2f]]--> ± 0.07<!--[[less["characters"]["rnn"]["60000"][1]:.2f]]--> nats more than the LSTM<!--[[? less["characters"]["rnn"]["60000"][0] > less["characters"]["rnn"]["60000"][1]]]-->, and the UGRNN 0.32<!--[[less["characters"]["ugrnn"]["60000"][0]:.2f]]--> ± 0.10<!--[[less["characters"]["ugrnn"]["60000"][1]:.2f]]-->.
+# - **Characters.** Five seeds cannot tell the GRU and the LSTM apart, to within about 0.1 nats<!--[[? all(abs(less["characters"]["gru"][n][0]) + less["characters"]["gru"][n][1] < 0.12 for n in ("20000", "60000"))]]--><!--[[? all(abs(less["characters"]["gru"][n][0]) < less["characters"]["gru"][n][1] for n in ("20000", "60000"))]]-->. With 60,000 parameters the RNN needs 0.13<!--[[less["characters"]["rnn"]["60000"][0]:.2f]]--> ± 0.07<!--[[less["characters"]["rnn"]["60000"][1]:.2f]]--> nats more than the LSTM<!--[[? less["characters"]["rnn"]["60000"][0] > less["characters"]["rnn"]["60000"][1]]]-->, and the UGRNN 0.32<!--[[less["characters"]["ugrnn"]["60000"][0]:.2f]]--> ± 0.10<!--[[less["characters"]["ugrnn"]["60000"][1]:.2f]]-->.
 # - **A learning rate that is the same for all cells can change their order.** At a rate of 0.003 the plain RNN is ahead of the LSTM by 0.2<!--[[min(at_one_rate):.1f]]--> nats, with 20,000 and with 60,000 parameters<!--[[? {round(ahead, 1) for ahead in at_one_rate} == {0.2}]]-->. At a rate of 0.03 the LSTM is ahead, as it is when each cell has its own best rate<!--[[? all(capacity["characters"]["lstm"][n]["tried"]["0.03"] < capacity["characters"]["rnn"][n]["tried"]["0.03"] for n in ("20000", "60000"))]]-->. (These are results of one seed, on the development plays.) The LSTM's best rate is thirty times as high as 0.003<!--[[? {capacity["characters"]["lstm"][n]["rate"] for n in ("20000", "60000")} == {0.09}]]-->.
 # </details>
 #
@@ -929,8 +943,8 @@ HTML(
 # ## Now you
 #
 # Write a cell's step yourself and compare it with ours, value by value. The code below is correct. Break it: swap $f$ and $i$, omit
-# the last tanh, set the forget gate's bias to −1, show $c$ instead of $h$. The circuit marks the box at which the two results
-# diverge.
+# the last tanh, set the forget gate's bias to −1, or show $c$ instead of $h$. The circuit marks the first box at which the two results
+# differ.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Now you: 5 minutes in pairs. Each pair chooses one mistake, predicts the first box that will differ, and only then looks. What
@@ -956,7 +970,7 @@ widgets.cell_player(
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# `gate_playground` takes `yours=my_mix`, a function of the old state, the candidate, and the gate: swap $g$ and $1 - g$ and see
+# `gate_playground` takes `yours=my_mix`, a function of the old state, the candidate, and the gate. Swap $g$ and $1 - g$ in it, and see
 # what happens to the memory. In the assignment [`exercises/gates/gates.ipynb`](../exercises/gates/gates.ipynb) you build the cells
 # of this lecture, and the checks tell you which mistake you made.
 

@@ -200,7 +200,7 @@ print(f"total probability {sum(math.exp(found.log_prob) for found in every):.4f}
 # <details><summary><b>What to notice</b></summary>
 #
 # - Greedy search **always starts with the most probable word**, and here the best text starts with the least probable of the three first words.
-# - It **prefers several common words to one rare word**. "Without" is more probable than "penniless". But it begins more
+# - Here it **prefers several common words to one rare word**. "Without" is more probable than "penniless". But it begins more
 #   sentences<!--[[? sum(found.tokens[0] == number["without"] for found in every) > sum(found.tokens[0] == number["penniless"] for found in every)]]-->,
 #   which share its probability, and each of them is less probable than *penniless* `<eos>`<!--[[? every[0].tokens[0] == number["penniless"]]]-->.
 # - The thirteen probabilities sum to 1<!--[[? len(every) == 13 and abs(sum(math.exp(found.log_prob) for found in every) - 1) < 1e-3]]-->, because with `<eos>` a language model divides a total of 1 among complete texts
@@ -212,7 +212,7 @@ print(f"total probability {sum(math.exp(found.log_prob) for found in every):.4f}
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **A shortcut for this table.** In this model the next word depends only on the previous one. So the most probable *completion* of a text (`rest` in the code)
 # is the same for all texts that end in the same word, and we need to compute it only once for each word. That is dynamic
-# programming, the algorithm of Viterbi (1967): begin with completions of one token, `<eos>`, and put one more token in front of them at a time<!--[[? abs(rest[number["home"]] - math.exp(every[0].log_prob)) < 1e-6]]-->.
+# programming, the algorithm of Viterbi (1967): begin with completions of a single token, `<eos>`, and extend them at the front, one token at a time<!--[[? abs(rest[number["home"]] - math.exp(every[0].log_prob)) < 1e-6]]-->.
 
 # %% slideshow={"slide_type": "fragment"}
 rest = table[:, EOS]  # after each word, the probability of the best rest of one token
@@ -223,7 +223,7 @@ print(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# A real model remembers more than one word. Then two texts are certain to share their best completion only if the model remembers *the same* of both.
+# A real model remembers more than one word. Then two texts are certain to share their best completion only if the model is in *the same* state after both.
 # If it remembers all words, the table needs a row for every text.
 
 # %% [markdown] slideshow={"slide_type": "notes"}

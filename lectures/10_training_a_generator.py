@@ -420,7 +420,7 @@ slip = guesses.scatter(1, truth[:, 2:3], -math.inf).argmax(-1)  # the most proba
 
 
 def wrong_later(third):
-    """Percentage of the sounds at positions 4 to 8 that are wrong when this was the third."""
+    """Word by word, which of the sounds at positions 4 to 8 are wrong when this was the third."""
     prefix = torch.cat([begun, third[:, None]], 1)
     with torch.no_grad():
         written = greedy(speaker, prefix, 12, eos=2, state=state).tokens
@@ -429,11 +429,13 @@ def wrong_later(third):
         matched([i for i in one if i > 2], [i for i in reference if i > 2])[3:8]
         for one, reference in zip(said, truth.tolist(), strict=True)
     ]
-    return (100 * (1 - torch.tensor(hits).float().mean(0))).tolist()
+    return 1 - torch.tensor(hits).float()
 
 
-after_truth, after_slip = wrong_later(truth[:, 2]), wrong_later(slip)
-early = (slip == truth[:, 3]).float().mean().item()  # the slip is the fourth sound, too early
+both = wrong_later(truth[:, 2]), wrong_later(slip)
+after_truth, after_slip = ((100 * wrong.mean(0)).tolist() for wrong in both)
+early = slip == truth[:, 3]  # the slip is the fourth sound, too early
+in_other_words = (100 * (both[1] - both[0])[~early].mean(0)).tolist()  # percentage points
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 read = {"after the reference sound": after_truth, "after the wrong sound": after_slip}
@@ -459,12 +461,12 @@ show.predict(
 #
 # - At the next position 39<!--[[after_slip[0]:.0f]]--> % of the sounds are wrong, compared with 14<!--[[after_truth[0]:.0f]]--> % after the reference sound. The difference then shrinks from
 #   position to position<!--[[? all(a > b for a, b in itertools.pairwise([s - t for s, t in zip(after_slip, after_truth, strict=True)]))]]-->, to 8<!--[[after_slip[-1] - after_truth[-1]:.0f]]--> points at the eighth.
-# - Without the alignment of the whole word the effect would look larger: for 24<!--[[100 * early:.0f]]--> % of the words the "wrong third sound" is the fourth
-#   one, and everything after a skipped sound would count as wrong.
+# - For 24<!--[[100 * early.float().mean().item():.0f]]--> % of the words the "wrong third sound" is the fourth one, so that a sound was skipped. Without the alignment of the whole word, everything
+#   after it would count as wrong. In the remaining words the difference is smaller at first, 15<!--[[in_other_words[0]:.0f]]--> points, but it lasts longer<!--[[? in_other_words[2] > in_other_words[0] - 2]]-->; at the eighth position it is 8<!--[[in_other_words[-1]:.0f]]--> points here as well.
 # </details>
 #
-# **In this network an error makes the next one more probable, and then the network recovers for the most part.** (One network, one task. We
-# did not test what brings it back.) The literature is divided. He et al. (2021) let language models continue real prefixes, and prefixes
+# **In this network an error makes the next ones more probable. The effect fades along the word, but at the eighth position it has not gone.** (One network, one task. We
+# did not test what makes it fade.) The literature is divided. He et al. (2021) let language models continue real prefixes, and prefixes
 # that the models wrote themselves. They find that the latter do limited harm, which does not grow, and suggest that a model can
 # *recover by itself*. Arora et al. (2022) do find that errors accumulate.
 
@@ -686,7 +688,7 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # The letter that the network samples is independent of the reference, so the reference's second letter equals it with probability one half.
-# Given the letter that was read, the target is therefore the same letter with probability
+# The network soon samples A and B about equally often, as in the reference. So given the letter that was read, the target is the same letter with probability
 #
 # $$\epsilon \cdot 1 + (1 - \epsilon) \cdot \tfrac12 = \frac{1 + \epsilon}{2}.$$
 #
@@ -695,22 +697,22 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **What would be right?** The harm does not come from the letter that the network reads. It comes from the target, which belongs to
-# a different text. Let the network read only its own first letter, but let the target *follow* it: after A the target is A,
+# a different text. Let the network always read the first letter that it sampled, and let the target *follow* that letter. After A the target is A,
 # whatever the reference says. Now 100<!--[[100 * followed:.0f]]--> % of its texts are right.
 #
-# Here we know the right target. In general somebody or something must judge the text that the generator wrote:
+# Here we know the right target. In general a person or a program must judge the text that the generator wrote:
 #
 # | who judges | name |
 # |---|---|
 # | an expert who says what to do next | DAgger (Ross et al. 2011), from robotics |
-# | a discriminator that compares the network's hidden states when it reads the reference and when it reads its own output | Professor Forcing (Lamb et al. 2016) |
+# | a discriminator that tells from the network's hidden states whether it reads the reference or its own output | Professor Forcing (Lamb et al. 2016) |
 # | a score for the whole text, as in reinforcement learning | Ranzato et al. 2016; the training of assistants ([lecture 24](24_assistant.ipynb)) |
 # | a larger model that predicts the next word | on-policy distillation (Agarwal et al. 2024) |
 #
 # **Does training prepare a generator for reading its own output? Teacher forcing aims at the right model, but never lets the generator read its own output.
-# Scheduled sampling does, but with an unchanged target it aims at the wrong model. If somebody or something judges what the generator
+# Scheduled sampling does, but with an unchanged target it aims at the wrong model. If a person or a program judges what the generator
 # wrote and sets the target accordingly, training can do both, as it did in our language of two sentences.** We have not measured it on real texts.
-# As far as their makers have published, large language models first learn from text by teacher forcing. Methods such as those in the
+# According to what their makers have published, large language models first learn from text by teacher forcing. Methods such as those in the
 # table come later, if they are used at all.
 
 # %% [markdown] slideshow={"slide_type": "notes"}

@@ -78,8 +78,8 @@ torch.set_num_threads(1)  # sums in one order: section 3 trains to the same numb
 #
 # $$P(y \mid x) = \prod_{i=1}^{m} P(y_i \mid y_1, \dots, y_{i-1},\, x), \qquad y_m = \texttt{<eos>}.$$
 #
-# > **Ask yourself.** You know a model of $P(y_i \mid y_1, \dots, y_{i-1})$. What is new here? What do you have to add to a
-# > language model to get this model?
+# > **Ask yourself.** A language model gives you $P(y_i \mid y_1, \dots, y_{i-1})$. What is new in the formula, and what do you have to add to the
+# > language model to get it?
 #
 # <details><summary><b>Answer</b></summary>
 #
@@ -553,7 +553,7 @@ all_cells = ((with_bias[half:] @ direction > 0) == is_one[half:]).float().mean()
 # <details><summary><b>What to notice</b></summary>
 #
 # - Changing one word of eleven<!--[[words(len(english(465_721).split()))]]--> moves the vector by a distance of 1.3<!--[[apart:.1f]]-->. The vectors of two random numbers are 8.9<!--[[usual:.1f]]--> apart on average.
-# - This small step changes 41<!--[[many]]--> of the 128 dimensions by more than 0.05. But fewer dimensions can be enough to recognise the last word.
+# - This small step changes 41<!--[[many]]--> of the 128 dimensions by more than 0.05. But fewer dimensions can be enough to tell two last words apart.
 # - A single dimension, chosen on half of 400<!--[[len(endings)]]-->
 #   numbers, separates those that end in "one" from those that end in "two". It is right in 86<!--[[100 * one_cell:.0f]]--> % of the other half.
 # - A linear classifier on all dimensions is right in 97<!--[[100 * all_cells:.0f]]--> %.
@@ -670,14 +670,14 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Up to 11 words BLEU is above 97<!--[[? min(bleu[at] for at in ("3-5", "6-8", "9-11")) > 97]]-->.
-# - It is 85<!--[[bleu["12-14"]:.0f]]--> at 12 to 14 words, 59<!--[[bleu["15-17"]:.0f]]--> at 15 to 17, and falls with every length<!--[[? list(bleu.values()) == sorted(bleu.values(), reverse=True)]]-->.
+# - It is 85<!--[[bleu["12-14"]:.0f]]--> at 12 to 14 words, 59<!--[[bleu["15-17"]:.0f]]--> at 15 to 17, and falls from each length to the next<!--[[? list(bleu.values()) == sorted(bleu.values(), reverse=True)]]-->.
 # - Was the training only too short? With three times the steps BLEU is 91<!--[[longer["12-14"]:.0f]]--> at 12 to 14 words and 68<!--[[longer["15-17"]:.0f]]--> at 15 to 17 (one run). More
 #   training helps, but the curve falls as before.
 # - Cho et al. (2014b) and Bahdanau et al. (2015, figure 2) also saw quality fall with length. Bahdanau et al. suspected the one vector.
 # </details>
 #
-# **Up to 11 words, one vector is enough for nearly all of these numbers. Beyond that the translations get worse with every length.** This
-# curve cannot tell whether the vector or the decoder's memory is to blame. [Lecture 12](12_attention.ipynb) adds the comparison.
+# **Up to 11 words, one vector is enough for nearly all of these numbers. Beyond that the translations get worse with length.** This
+# curve cannot tell what is to blame: the vector, the decoder's memory, or lengths that no number in training had. [Lecture 12](12_attention.ipynb) adds the comparison.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. For the second text, count the fractions of BLEU by hand (four of six words, one of five pairs). Then show the curve. What
