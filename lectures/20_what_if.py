@@ -195,7 +195,7 @@ show.predict(
 #
 # Every row of attention's output is a weighted mean of the same vectors. Averages differ less from one another than the vectors they average. Dong, Cordonnier & Loukas (2021) ask what is left after many layers of nothing but attention.
 #
-# The **residual of a matrix** is its distance from a matrix whose rows are all the same. With $\bar x$ the mean of the rows of $X$,
+# The **residual of a matrix** is its difference from a matrix whose rows are all the same. With $\bar x$ the mean of the rows of $X$,
 #
 # $$\mathrm{res}(X) = X - \mathbf 1 \bar x^{\top}, \qquad \lVert R \rVert_{1,\infty} = \sqrt{\lVert R \rVert_1 \, \lVert R \rVert_\infty} ,$$
 #
@@ -207,7 +207,7 @@ show.predict(
 # The exponent triples with every layer, so the bound falls *doubly exponentially*. **Why three?** Write $X = \mathbf 1 \bar x^{\top} + R$, the sum of a common part and a residual. The scores $X W_{QK} X^{\top}$ have four summands. A summand that is the same for all keys cancels in the softmax, and one that is the same for all
 # queries gives every row the same weights. Only $R\, W_{QK} R^{\top}$ makes the rows of weights differ from each other, by an amount of the order of $R^2$. The vectors that these weights average differ by $R$. So after the layer the differences are of the order of $R^3$, and the next layer cubes them again.
 #
-# But look at the base of the power. The bound says something only if the base is below 1 (for a residual of 1), and that needs **small weights**.
+# But look at the base, $4 \beta H / \sqrt{d_{\mathrm{head}}}$. The bound says something only if the base is below 1 (for a residual of 1), and that needs **small weights**.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 base = 0.9
@@ -224,7 +224,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Now we measure the residual. The weights of every head are random, with the usual initial values. Their variance is 1 divided by the number of inputs, times the square of a size that you choose. The rows of $X$ have a length of about 1. After a norm they would be $\sqrt d$ long; the list below says what that changes. The residual divided by the size of $X$ (its composite norm) says how much of $X$ is residual.
+# Now we measure the residual. The weights of every head are random. As usual, their variance is $s^2$ divided by the number of inputs; you choose the size $s$. The rows of $X$ have a length of about 1. After a norm they would be $\sqrt d$ long; the list under the next prediction says what that changes. The residual divided by the size of $X$ (its composite norm) says how much of $X$ is residual.
 
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
@@ -339,12 +339,12 @@ show.predict(
         ),
         listed(
             (
-                f"With attention only, at size 1, the residual divided by the size of X after 1, 2, 3 layers is {show.scientific(alone[1])}, {show.scientific(alone[2])}, {show.scientific(alone[3])}. The exponent grows severalfold from layer to layer, until double precision ends at 10⁻¹⁶.",
+                f"With attention only, at size 1, the residual divided by the size of X after 1, 2, 3 layers is {show.scientific(alone[1])}, {show.scientific(alone[2])}, {show.scientific(alone[3])}. The exponent grows severalfold from layer to layer, until the residual reaches the limit of double precision, about 10⁻¹⁶.",
                 f"The bound after 3 layers is {show.scientific(small[0.1])} at size 0.1, but {show.scientific(small[1.0])} at size 1. At size 1 the bound allows anything, yet the residual still collapses. A vacuous bound is not evidence against collapse.",
                 f"With skips, {show.scientific(with_skips[-1])} of X is residual after {DEPTH} layers at size 1, but only {show.scientific(kept[-1])} at size 4. The differences survive, but the part common to all tokens outgrows them.",
                 f"With networks but without skips, the residual after 2 layers is {show.scientific(with_networks[2])} of X instead of {show.scientific(alone[2])} at size 1, and {show.scientific(stretched[1])} instead of {show.scientific(stretched[0])} at size 2.",
                 f"With rows as long as after a norm, the residual after 2 layers is {show.scientific(long_left)} of X instead of {show.scientific(alone[2])}. The scores differ more, so already in the first layer attention is not close to a plain mean.",
-                f"Or do the matrices of the values bring the tokens together, and not the averages? If every token reads only itself, {unmixed:.2f} of X is residual after {DEPTH} layers. So it is the averaging that collapses them.",
+                f"Could the value matrices bring the tokens together, rather than the averages? If every token reads only itself, {unmixed:.2f} of X is residual after {DEPTH} layers. So it is the averaging that collapses them.",
             )
         ),
     ],
@@ -476,7 +476,7 @@ show.table(told, ["Base-10 logarithm after layer", *map(", ".join, sorted(by_mas
 # **Without their skips both trained models collapse as well, and a causal mask slows the collapse.** But the mask does not explain why SmolLM2's collapse is only exponential, because without the mask the decline does not steepen either.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *7 minutes. Ask for the shape of the line before you show it: straight or bent? What goes wrong: "rank 1" is taken literally. At $10^{-6}$ the matrix still has full rank; the differences are only too small to be of use in floating-point arithmetic.*
+# *7 minutes. Ask for the shape of the line before you show it: straight or bent? What goes wrong: "rank 1" is taken literally. A residual of $10^{-6}$ is not zero, so the matrix is only close to one of rank 1; in single precision little of the differences is left.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Without attention
@@ -1102,7 +1102,7 @@ widgets.collapse_playground(
 #
 # | here | elsewhere | what it is |
 # |---|---|---|
-# | residual of a matrix | res(X), residual | Dong et al. take the nearest matrix of equal rows; we take the mean of the rows, which gives a value at least as large |
+# | residual of a matrix | res(X), residual | Dong et al. subtract the nearest matrix with equal rows; we subtract the mean of the rows, so our norm is at least as large |
 # | $W_{QK}$, $W_{VO}$ | $W_{QK}$, $W_V$ | $W_Q W_K^\top$, and values with their part of the output matrix |
 # | skip connection | residual connection, shortcut | the $x\,+$ of a sublayer |
 # | no mixing | FF-only | every position by itself |
@@ -1117,7 +1117,7 @@ widgets.collapse_playground(
 # ### Words of this lecture
 #
 # - **skip connection**: the part of a sublayer that adds its input to its output.
-# - **residual of a matrix**: its distance from a matrix whose rows are all the same.
+# - **residual of a matrix**: its difference from a matrix whose rows are all the same.
 # - **composite norm**: the square root of the largest column sum times the largest row sum of absolute values.
 # - **rank collapse**: all tokens come to have the same vector.
 # - **mixes positions**: moves information from one position of a text to another.
