@@ -937,7 +937,7 @@ show.predict(
 # - The paper trains 1,000 layers. On 7,482 translation directions its model with 200 layers beats a model with 48 layers and nearly four times the parameters<!--[[? 3.5 < 12 / 3.2 < 4]]--> by 5 BLEU.
 # </details>
 #
-# **At 100 layers pre-norm started to learn, DeepNorm did so at one of three<!--[[words(len(deep["longer"]["DeepNorm"]["tried"]))]]--> rates, and plain post-norm at none of four<!--[[words(len(deep["longer"]["post-norm"]["tried"]))]]-->.** We did not try post-norm at the lowest of DeepNorm's rates, nor train either half of DeepNorm alone for 400 steps.
+# **At 100 layers pre-norm started to learn, DeepNorm did so at one of three<!--[[words(len(deep["longer"]["DeepNorm"]["tried"]))]]--> rates, and plain post-norm at none of four<!--[[words(len(deep["longer"]["post-norm"]["tried"]))]]-->.** We did not try post-norm at the lowest of DeepNorm's rates, nor train either half of DeepNorm alone for 400 steps, so these runs do not say which half matters.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *10 minutes. Ask which of the three lines will be flat before you move the depth. Ask how a reader of the first 100 steps alone would judge DeepNorm. What goes wrong: "the gradient vanishes, so Adam cannot learn": Adam divides by the gradient's size. What matters is how far a step moves the output, and whether the moves of all layers agree.*
@@ -1041,7 +1041,7 @@ show.predict(
 # | weights that depend on the words | | at one rate, digits do better with fixed weights; on letters FNet is behind attention, and the Mixer is not clearly behind | 4 |
 # | the order of the sublayers | | among random orders, attention nearer the input went with lower losses after 1,600 steps; the sandwich keeps a third of its lead after 4,800 steps | 5 |
 # | positional encodings | | with a causal mask, two layers notice some of the order | 6 |
-# | the norm's position | | at 100 layers pre-norm started to learn; post-norm did so only as DeepNorm, at one of the rates | 7 |
+# | the norm's position | | at 100 layers pre-norm started to learn, DeepNorm did so at one of its rates, and plain post-norm did not | 7 |
 # | different weights in each layer | | after 1,600 steps, sharing one block gives a higher loss, even at equal parameters | 8 |
 #
 # **In these tests the skips hold the stack up.** Without them the tokens became more alike in every stack that we tried, random or trained, and least so in MiniLM with a causal mask. With them the tokens stayed apart in both trained models and in random stacks of size 1, but not in random stacks of size 4<!--[[? kept[-1] < -6 and with_skips[-1] > -1]]-->. In SmolLM2, on one text, the networks helped to keep the tokens apart. Whether a hundred layers started to learn depended on the norm's position, on DeepNorm's factors and on the learning rate.
