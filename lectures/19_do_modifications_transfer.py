@@ -32,6 +32,7 @@
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 import math
 from functools import lru_cache
+from itertools import permutations, product
 from statistics import fmean, stdev
 
 import numpy as np
@@ -39,7 +40,14 @@ from IPython.display import HTML, display
 
 from lectures import show, stored, stored_runs, widgets
 from lectures.recipes.narang import LENGTHS, RATE, STEPS, THEIRS, VANILLA, ours
-from nlmcore.metrics.significance import Sample, critical, paired, rank_correlation, welch
+from nlmcore.metrics.significance import (
+    Sample,
+    critical,
+    paired,
+    rank_correlation,
+    spearman,
+    welch,
+)
 
 runs = ours()  # row -> our trainings of it, one for each seed
 columns = widgets.columns(THEIRS, runs)  # the table, theirs and ours, by column
@@ -300,7 +308,7 @@ show.predict(
     f"A row answers {webq.mean():.0f} % of {questions} questions correctly on average. If every row had this probability of a right answer to each question, what standard deviation would the column have from chance alone, in points?",
     choices={"about 0.2": 0.2, "about 0.7": 0.7, "about 2": 2, "about 6": 6},
     answer=by_chance,
-    why="The standard error of a fraction is $\\sqrt{p(1-p)/n}$. Here it is about eight questions.",
+    why="The standard error of a fraction is $\\sqrt{p(1-p)/n}$. Here it corresponds to about eight questions.",
     reveals=[
         show.said(
             f"Chance gives {by_chance:.2f} points; the printed column has {stdev(webq):.2f}."
@@ -312,17 +320,17 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - 51<!--[[fits(378)]]--> of the 52<!--[[len(THEIRS)]]--> values are multiples of 1/378. Only 19.56 is not, where 74 questions would be 19.58; so even a published table may have an error.
+# - 51<!--[[fits(378)]]--> of the 52<!--[[len(THEIRS)]]--> values are multiples of 1/378. The exception is 19.56, because 74 right answers would be 19.58 %. So even a published table may contain an error.
 # - Vanilla answers 87<!--[[round(THEIRS["Vanilla Transformer"]["webq"] * questions / 100)]]--> of 378<!--[[questions]]--> questions correctly, GeLU 95<!--[[round(THEIRS["GeLU"]["webq"] * questions / 100)]]--> and Switch Transformer 99<!--[[round(THEIRS["Switch Transformer"]["webq"] * questions / 100)]]-->. GeLU has vanilla's final loss. If the two rows answered independently, their difference would have a standard deviation of 12<!--[[2**0.5 * by_chance / 100 * questions:.0f]]--> questions by chance alone. So GeLU's 8<!--[[round(THEIRS["GeLU"]["webq"] * questions / 100) - round(THEIRS["Vanilla Transformer"]["webq"] * questions / 100)]]--> additional right answers may easily be luck.
-# - The standard deviation of the column, 1.81<!--[[stdev(of["webq"] for of in THEIRS.values()):.2f]]--> points, is even *smaller* than the 2.17<!--[[by_chance:.2f]]--> that chance alone would give. All rows answer the same questions. If some questions are easy for all rows, which the table does not say, the standard error of a fraction
+# - The standard deviation of the column, 1.81<!--[[stdev(of["webq"] for of in THEIRS.values()):.2f]]--> points, is even *smaller* than the 2.17<!--[[by_chance:.2f]]--> that chance alone would give. All rows answer the same questions, and some of these may be easy for all rows; the table does not say. If so, the standard error of a fraction
 #   is too large for a comparison of two rows. If you have the individual answers, compare the rows question by question.
 # - **It is not all noise.** Rows with a low final loss answer more questions correctly. The rank correlation ([lecture 14](14_positions.ipynb); section 6 defines it) is ρ = 0.73<!--[[rank_correlation([(-THEIRS[row]["final"], THEIRS[row]["webq"]) for row in THEIRS])["rho"]:.2f]]--> over the 52 rows. In the widget, choose the rows *within 0.05 of vanilla's loss*. Over these 29<!--[[len(close)]]--> rows ρ is only 0.36<!--[[rank_correlation([(-THEIRS[row]["final"], THEIRS[row]["webq"]) for row in close])["rho"]:.2f]]--> (95 % interval −0.03<!--[[rank_correlation([(-THEIRS[row]["final"], THEIRS[row]["webq"]) for row in close])["low"]:.2f]]--> to 0.66<!--[[rank_correlation([(-THEIRS[row]["final"], THEIRS[row]["webq"]) for row in close])["high"]:.2f]]-->).
 #   The bad rows carry much of the correlation. Among the rows near vanilla the interval contains 0.
-# - SuperGLUE holds up better. There ρ is 0.87<!--[[rank_correlation([(-THEIRS[row]["final"], THEIRS[row]["superglue"]) for row in THEIRS])["rho"]:.2f]]--> over all rows and 0.74<!--[[rank_correlation([(-THEIRS[row]["final"], THEIRS[row]["superglue"]) for row in close])["rho"]:.2f]]--> among the 29. So some columns of a table can tell you much more than others, and none of the four columns of tasks prints an interval.
+# - SuperGLUE holds up better. Its rank correlation with the final loss is 0.87<!--[[rank_correlation([(-THEIRS[row]["final"], THEIRS[row]["superglue"]) for row in THEIRS])["rho"]:.2f]]--> over all rows and 0.74<!--[[rank_correlation([(-THEIRS[row]["final"], THEIRS[row]["superglue"]) for row in close])["rho"]:.2f]]--> among the 29. So some columns of a table can tell you much more than others, and none of the four columns of tasks prints an interval.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *8 minutes. Let the room guess the number of questions from the differences before the cell runs. Compare "as printed" with "by chance" for the good rows. What goes wrong: from "the column correlates with the loss" students conclude that a pair of neighbours in it can be ranked.*
+# *8 minutes. Before the cell runs, let the room guess the number of questions from the gaps between the printed values. Compare "as printed" with "by chance" for the good rows. What goes wrong: from "the column correlates with the loss" students conclude that a pair of neighbours in it can be ranked.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. Early and final, parameters and operations
@@ -376,7 +384,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Between early and final loss ρ is 0.95<!--[[kept["rho"]:.2f]]--> over all 52 rows, but only 0.75<!--[[kept_close["rho"]:.2f]]--> over the 29 rows near vanilla. The ranks of clearly bad rows are settled early; close races are not.
-# - Transparent attention is at vanilla's level early (2.181) and clearly behind at the end (1.874). The mixture of softmaxes does the opposite: 2.227 early, 1.821 at the end.
+# - Transparent attention is at vanilla's level early (2.181) and 0.036<!--[[final["Transparent attention"] - final[VANILLA]:.3f]]--> behind at the end. The mixture of softmaxes is 0.045<!--[[THEIRS["Mixture of softmaxes"]["early"] - THEIRS[VANILLA]["early"]:.3f]]--> behind early and 0.017<!--[[final[VANILLA] - final["Mixture of softmaxes"]:.3f]]--> ahead at the end. Both ends are single runs of rows whose early runs differ by 0.014<!--[[THEIRS["Transparent attention"]["sd"]:.3f]]--> and 0.017<!--[[THEIRS["Mixture of softmaxes"]["sd"]:.3f]]--> (standard deviation), so even the lead of the mixture may be chance.
 # - Choose *operations* and *steps per second* as axes. Universal and Weighted Transformer are slow and need many operations. Dynamic convolution is slow although it needs hardly more operations than vanilla.
 # - Sharing blocks saves parameters but no operations; Funnel saves operations but no parameters. Which of them is the better bargain depends on what you are short of.
 # </details>
@@ -465,7 +473,7 @@ HTML(widgets.checks_svg(known, floor, "our vanilla, other learning rates, and ha
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Third, how small a difference can we find?** Three seeds are few. But all rows share them, so we can estimate one standard deviation from all rows together. Subtract from each loss the mean of its row and the mean of its seed, and add the mean of all losses. The remainder $e_{rs}$ is noise:
+# **Third, how small a difference can we find?** Three seeds are few. But all rows share them, so we can estimate one standard deviation from all rows together. Subtract from each loss the mean of its row and the mean of its seed, and add the mean of all losses. We treat the remainder $e_{rs}$ as noise:
 #
 # $$e_{rs} = x_{rs} - \bar x_r - \bar x_s + \bar x, \qquad v = \frac{\sum_{rs} e_{rs}^2}{(R-1)(S-1)}, \qquad t = \frac{\bar x_r - \bar x_{\mathrm{vanilla}}}{\sqrt{2 v/S}} .$$
 #
@@ -514,12 +522,22 @@ def in_percent(row):
 
 
 same_order = rank_correlation([in_percent(row) for row in names])
+groups = [  # the rows that are better in the paper, and the worse ones
+    [in_percent(row) for row in names if (in_percent(row)[0] < 0) == better]
+    for better in (True, False)
+]
+orders = product(*(permutations([mine for _, mine in group]) for group in groups))
+as_printed = [printed for group in groups for printed, _ in group]
+shuffled = [  # ρ if only the sign of a difference transfers
+    round(float(of), 3)
+    for of in spearman(as_printed, [[*better, *worse] for better, worse in orders])
+]
 by_task = {
     row: {
         task: fmean(run["dev"][task]["loss"] for run in runs[row])
         for task in ("sounds", "spelling")
     }
-    for row in (VANILLA, "Dynamic convolution")
+    for row in (VANILLA, "Dynamic convolution", "Synthesizer (random)")
 }
 widgets.forest_playground(columns, "final loss, ours")
 
@@ -528,10 +546,10 @@ widgets.forest_playground(columns, "final loss, ours")
 #
 # - In every seed eight<!--[[words(len(agree))]]--> of the nine rows differ from vanilla in the paper's direction; Funnel does in two seeds of three<!--[[? {*names} - {*agree} == {"Funnel Transformer"}]]-->. Rezero is furthest behind, by 0.015<!--[[tests["Rezero"].difference:.3f]]--> nats<!--[[? max(tests, key=lambda row: tests[row].difference) == "Rezero"]]-->; GeGLU is furthest ahead, by 0.007<!--[[-tests["GeGLU"].difference:.3f]]--><!--[[? min(tests, key=lambda row: tests[row].difference) == "GeGLU"]]-->.
 # - Corrected for nine tests, four<!--[[words(len(passed))]]--> rows pass: ELU, GeGLU, Rezero and dynamic convolution<!--[[? {*passed} == {"ELU", "GeGLU", "Rezero", "Dynamic convolution"}]]-->, the last barely (p = 0.04<!--[[tests["Dynamic convolution"].corrected:.2f]]-->). The other five do not. Their differences are below two thirds of the smallest difference that three seeds can detect<!--[[? all(abs(tests[row].difference) < 2 / 3 * smallest for row in tests if row not in passed)]]-->, so these tests do not show that the rows equal vanilla.
-# - These results are on the dev words. On the test words, ELU, GeGLU and Rezero pass again<!--[[? {"ELU", "GeGLU", "Rezero"} <= {*passed_again}]]-->; there the fourth row that passes is Funnel<!--[[? {*passed_again} - {*passed} == {"Funnel Transformer"} and "Dynamic convolution" not in passed_again]]-->. So believe the differences of three rows. For the others you would need more seeds.
-# - **Does the size of a difference transfer?** Their losses are nearly ten times ours, so compare in percent of vanilla's loss. Over the nine rows, the rank correlation between the differences in the paper and ours is 0.80<!--[[same_order["rho"]:.2f]]--> (95 % interval 0.27<!--[[same_order["low"]:.2f]]--> to 0.98<!--[[same_order["high"]:.2f]]-->).
+# - These results are on the dev words. On the test words, ELU, GeGLU and Rezero pass again<!--[[? {"ELU", "GeGLU", "Rezero"} <= {*passed_again}]]-->; there the fourth row that passes is Funnel<!--[[? {*passed_again} - {*passed} == {"Funnel Transformer"} and "Dynamic convolution" not in passed_again]]-->. So believe the differences of three rows. To decide about the others you would need more seeds.
+# - **Does the size of a difference transfer?** Their losses are nearly ten times ours, so compare in percent of vanilla's loss. Over the nine rows, the rank correlation between the differences in the paper and ours is 0.80<!--[[same_order["rho"]:.2f]]--> (95 % interval 0.27<!--[[same_order["low"]:.2f]]--> to 0.98<!--[[same_order["high"]:.2f]]-->). But the signs alone give nearly as much. If we shuffle our differences among the four rows that are better in the paper, and among the five that are worse, ρ is 0.75<!--[[fmean(shuffled):.2f]]--> on average, and at least 0.80 in 35<!--[[100 * fmean(of >= same_order["rho"] for of in shuffled):.0f]]--> % of the orders. So these runs show that the direction transfers, not that the size does.
 # - Look at single rows. ELU is behind by 5<!--[[in_percent("ELU")[0]:.0f]]--> % in the paper and here<!--[[? round(in_percent("ELU")[1]) == 5]]-->. Synthesizer (random), whose attention never sees the words, is behind by 9<!--[[in_percent("Synthesizer (random)")[0]:.0f]]--> % in the paper and by 1<!--[[in_percent("Synthesizer (random)")[1]:.0f]]--> % here. In our model only self-attention is replaced, not cross-attention. We have not tested whether that is why it loses so little.
-# - A mean hides its parts. Synthesizer (random) loses 0.015<!--[[fmean(lost_on_sounds):.3f]]--> nats on sounds, in every seed<!--[[? min(lost_on_sounds) > 0]]-->; the other tasks make up for most of it. Dynamic convolution pronounces as well as vanilla, but loses 0.020<!--[[by_task["Dynamic convolution"]["spelling"] - by_task[VANILLA]["spelling"]:.3f]]--> nats in spelling. We chose these two rows after seeing all tasks, so they are hypotheses for new runs.
+# - A mean hides its parts. Synthesizer (random) loses 0.015<!--[[fmean(lost_on_sounds):.3f]]--> nats on sounds, in every seed<!--[[? min(lost_on_sounds) > 0]]-->; a gain in spelling makes up for more than half of it<!--[[? by_task[VANILLA]["spelling"] - by_task["Synthesizer (random)"]["spelling"] > fmean(lost_on_sounds) / 2]]-->. Dynamic convolution pronounces as well as vanilla, but loses 0.020<!--[[by_task["Dynamic convolution"]["spelling"] - by_task[VANILLA]["spelling"]:.3f]]--> nats in spelling. We chose these two rows after seeing all tasks, so they are hypotheses for new runs.
 # - Pairing helps if a seed shifts the losses of all rows alike. On the dev words it gains nothing. The deviation left after pairing is no smaller than that between the seeds of a row<!--[[? layout.sd >= unpaired]]-->.
 # </details>
 
@@ -663,8 +681,8 @@ widgets.correction_playground({"none": dict, "corrected": bonferroni}, columns, 
 #
 # | here | elsewhere | what it is |
 # |---|---|---|
-# | loss | log perplexity | nats per token on held-out text; the paper's column |
-# | early, final | after 65,536 and 524,288 steps | an eighth of the training, and its end |
+# | loss | log perplexity | nats per token on held-out text, as in the paper's column |
+# | early, final | after 65,536 and 524,288 steps | the losses after an eighth of the training and at its end |
 # | operations | Ops, FLOPs | the paper counts those of one step; we count the multiply-adds of one batch in the forward pass |
 # | ± | | half a 95 % interval here; the paper prints standard deviations |
 # | ρ | $r_s$ | Spearman's rank correlation |
@@ -679,7 +697,7 @@ widgets.correction_playground({"none": dict, "corrected": bonferroni}, columns, 
 # - **baseline**: the model that every modification is compared with.
 # - **early loss**: held-out loss after an eighth of the training.
 # - **final loss**: held-out loss at the end of the training.
-# - **Welch's t test**: a test whether two means are equal, for samples whose spreads may differ.
+# - **Welch's t test**: a test of whether two means are equal, for samples whose spreads may differ.
 # - **p value**: the probability of a result at least this extreme if there were no difference.
 # - **correction for multiple comparisons**: requiring a smaller p value of each test because many are made.
 # - **Bonferroni**: the correction that multiplies every p value by the number of tests.

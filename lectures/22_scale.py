@@ -78,7 +78,7 @@ def true_cost(p):
 #
 # operations. $C$ is the **compute** of the training. $N$ leaves out the embeddings, because looking up a row costs next to nothing.
 #
-# For small models this estimate is too low. Our embedding table is also the output layer, because the weights are tied. There every final vector is multiplied by the table, and $N$ does not count this. Attention also multiplies queries by keys, and weights by values. Per token, our smallest model needs 1.96<!--[[true_cost(longest[0]):.2f]]--> times the operations that its $N$ suggests, and the largest model of the ladder 1.07<!--[[true_cost(longest[-1]):.2f]]--> times. For large models the formula is close. We use it as the papers do. Section 5 counts exactly.
+# For small models this estimate is too low. Our embedding table is also the output layer, because the weights are tied. There every final vector is multiplied by the table, and $N$ does not count this. Attention also multiplies queries by keys, and weights by values; we count only the pairs that the causal mask leaves. Per token, our smallest model needs 1.96<!--[[true_cost(longest[0]):.2f]]--> times the operations that its $N$ suggests, and the largest model of the ladder 1.07<!--[[true_cost(longest[-1]):.2f]]--> times. For large models the formula is close. We use it as the papers do. Section 5 counts exactly.
 #
 # **Our ladder** consists of Transformers of eight<!--[[words(len(sizes))]]--> sizes. Each size is trained on six<!--[[words(min(lengths))]]--> different lengths of text (the small sizes on seven<!--[[words(max(lengths))]]-->)<!--[[? lengths == sorted(lengths, reverse=True) and len(set(lengths)) == 2]]--> from Shakespeare's plays. A token is a character. Each training has its own cosine schedule, as long as the training, and each size has its own learning rate. The loss is measured on held-out plays, in nats per character, and is the mean of three<!--[[words(len(held_out.runs))]]--> seeds.
 
@@ -156,11 +156,11 @@ kaplan_told = show.table(
     ["parameters", "loss, nats per token"],
 )
 show.predict(
-    "According to Kaplan's exponent of 0.076, by how many percent does a model ten times as large lower the loss?",
+    "According to Kaplan's exponent of 0.076, by what percentage does a model ten times as large lower the loss?",
     choices={"about 2 %": 2, "about 16 %": 16, "about 50 %": 50, "about 90 %": 90},
     answer=100 * (1 - 10**-0.076),
     unit=" %",
-    why="$10^{-0.076} = 0.84$. A straight line says that each factor of ten brings the same percentage, however large the model already is.",
+    why="$10^{-0.076} = 0.84$. On a straight line each factor of ten lowers the loss by the same percentage, however large the model already is.",
     reveals=kaplan_told,
 )
 
@@ -209,15 +209,15 @@ errors = {
 #
 # <details><summary><b>What to notice</b></summary>
 #
-# - Our points do not lie on a straight line. In all three rows the form with an irreducible loss, which has one more constant, is closer to them.
+# - The form with an irreducible loss has one more constant and contains the straight line, so it must come closer. For parameters and operations the gain is large: our points do not lie on a straight line. For characters both errors are below 2 %<!--[[? max(errors["characters", form] for form in FORMS) < 0.02]]-->, so these six<!--[[words(len(series["characters"]))]]--> points cannot tell the two forms apart.
 # - The three irreducible losses cannot all be the entropy of the text<!--[[? floors["characters"][2] < floors["parameters"][0]]]-->. With limited text the loss levels off above this entropy, however large the model.
 # - Our exponents are not Kaplan's. Text, tokens and sizes differ, and we did not test which of them matters.
 # </details>
 #
-# **On our ladder a straight line is a first approximation, and the constants depend on what you fit.**
+# **On our ladder a straight line is a first approximation, and its exponent depends on whether you vary parameters, characters or operations.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *8 minutes. Untick the logarithmic axes: the same points look as if they had converged. Then set 100 times beyond the largest, and let the room choose a form. What goes wrong: students read a straight line as a law of nature. Any smooth curve
+# *8 minutes. Untick the logarithmic axes: the same points look as if they had converged. Then extend the axis to 100 times the largest value, and let the room choose a form. What goes wrong: students read a straight line as a law of nature. Any smooth curve
 # looks straight if you see only a short piece of it.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -749,10 +749,10 @@ widgets.prompt_playground(writer, bytepairs, prompted, Template())
 # | languages | 0<!--[[100 * rows["languages", "writing"][0]:.0f]]--> | 60<!--[[100 * rows["languages", "writing"][2]:.0f]]--> | 63<!--[[100 * rows["languages", "writing"][8]:.0f]]--> | 53<!--[[100 * rows["languages", "choosing"][0]:.0f]]--> | 60<!--[[100 * rows["languages", "choosing"][2]:.0f]]--> | 63<!--[[100 * rows["languages", "choosing"][8]:.0f]]--> |
 # | sums | 0<!--[[100 * rows["sums", "writing"][0]:.0f]]--> | 13<!--[[100 * rows["sums", "writing"][2]:.0f]]--> | 13<!--[[100 * rows["sums", "writing"][8]:.0f]]--> | 33<!--[[100 * rows["sums", "choosing"][0]:.0f]]--> | 80<!--[[100 * rows["sums", "choosing"][2]:.0f]]--> | 80<!--[[100 * rows["sums", "choosing"][8]:.0f]]--> |
 #
-# - Without an example the prompt does not say what the task is, and no written answer is right<!--[[? not any(rows[task, "writing"][0] for task in shots["tasks"])]]-->.
-# - Eight sums in the prompt bring no more right sums than two<!--[[? rows["sums", "writing"][8] <= rows["sums", "writing"][2]]]-->. But 30 sums and one small model are too few for a general statement about prompting.
-# - For sums, choosing among four answers shows a large gain from examples, and writing shows a small one. The metrics of section 8 differ in the same way.
-# - There are 30 questions per point, so an interval can be about 30 points wide. We tried one wording of the prompt and one order of the examples.
+# - Without an example the prompt says neither what the task is nor what an answer looks like, and no written answer is right<!--[[? not any(rows[task, "writing"][0] for task in shots["tasks"])]]-->. We did not test which of the two the examples supply.
+# - With eight sums in the prompt the model gets no more sums right than with two<!--[[? rows["sums", "writing"][8] <= rows["sums", "writing"][2]]]-->. But 30 sums and one small model are too few for a general statement about prompting.
+# - For sums, choosing among four answers shows a large gain from examples, and writing shows a small one. Edit distance and exact match in section 8 differ in the same way.
+# - Each value rests on 30 questions, so its interval can be about 30 percentage points wide. A written answer must match letter by letter, so another spelling of a name counts as wrong. We tried one wording of the prompt and one order of the examples.
 # </details>
 #
 # **Without an example no written answer was right, and with two examples some were. Even with eight the model got few sums right.**
@@ -770,7 +770,7 @@ widgets.prompt_playground(writer, bytepairs, prompted, Template())
 # | whether longer training helps | the flat tip of one run does not tell | 6 |
 # | which architecture will be ahead | which was ahead depended on the length of the training | 7 |
 # | which ability it will have | the loss showed progress that exact match hid; with four times the steps one of three small models could add | 8 |
-# | what examples will bring | two examples named the task; eight did not teach one small model to add | 9 |
+# | what examples will bring | with two examples some answers were right; eight did not teach one small model to add | 9 |
 #
 # **From small models, the better of two laws predicted the loss of a larger one to within a few percent, and we knew only afterwards which law that was. We could predict the best size for a budget only roughly. We tried no forecast of the better architecture or of abilities, but in both cases short runs can mislead about longer ones.** Compare every forecast with one that needs no law, and change the method before you believe the interval.
 
