@@ -85,13 +85,18 @@ def next_words(ids, count=6):
 #
 # The answer ends with `<|im_end|>`, the model's `<eos>`. We now ask the model the same question without the template.
 
+
 # %% slideshow={"slide_type": "fragment"}
-question = "What is the capital of France?"
-forms = {
-    "plain text": tokenizer.encode(question),
-    "question and answer": tokenizer.encode(f"Question: {question}\nAnswer:"),
-    "chat template": tokenizer.chat([{"role": "user", "content": question}]),
-}
+def in_form(question):
+    """A question in three forms."""
+    return {
+        "plain text": tokenizer.encode(question),
+        "question and answer": tokenizer.encode(f"Question: {question}\nAnswer:"),
+        "chat template": tokenizer.chat([{"role": "user", "content": question}]),
+    }
+
+
+forms = in_form("What is the capital of France?")
 replies = {}
 for form, ids in forms.items():
     written = greedy(model, torch.tensor([ids]), 14, eos=tokenizer.eos).tokens[0].tolist()
@@ -118,24 +123,25 @@ show.predict(
 # Orange frames mark special tokens. Compare the probable next tokens in the three forms.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-asked = [question, "Who wrote Hamlet?", "What is 12 + 30?"]
-in_forms = {}
-for each in asked:
-    rows = {
-        "plain text": tokenizer.encode(each),
-        "question and answer": tokenizer.encode(f"Question: {each}\nAnswer:"),
-        "chat template": tokenizer.chat([{"role": "user", "content": each}]),
-    }
-    in_forms[each] = {
-        name: (tokenizer.pieces(ids), next_words(ids)) for name, ids in rows.items()
-    }
-widgets.form_player(in_forms)
+more = """What is the capital of France?|Who wrote Hamlet?|What is 12 + 30?|How many legs does a spider have?
+Name three fruits.|What colour is the sky?|Why do birds sing?|What is water made of?
+Who painted the Mona Lisa?|Translate 'dog' into French.|Explain gravity.|What is the largest ocean?"""
+more = more.replace("\n", "|").split("|")
+in_forms = {
+    each: {name: (tokenizer.pieces(ids), next_words(ids)) for name, ids in in_form(each).items()}
+    for each in more
+}
+ended = {
+    name: sum(next(iter(of[name][1])) == "<|im_end|>" for of in in_forms.values())
+    for name in forms
+}
+widgets.form_player({each: in_forms[each] for each in more[:3]})
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - As plain text the most probable continuation is `<|im_end|>`, with probability 0.67<!--[[ends:.2f]]-->. After *Question: … Answer:*, a common form for models that were not tuned, the model ends the text as well.
-# - Only the template says *you are the assistant now*. Without it, this tuned model ends the text instead of answering<!--[[? replies["question and answer"] == replies["plain text"] == "<|im_end|>"]]-->.
+# - As plain text the most probable continuation is `<|im_end|>`, with probability 0.67<!--[[ends:.2f]]-->. After *Question: … Answer:*, a common form for models that were not tuned, the model ends this text as well<!--[[? replies["question and answer"] == replies["plain text"] == "<|im_end|>"]]-->.
+# - Does the model always need the template? We asked twelve<!--[[words(len(more))]]--> questions of different kinds. As plain text the model ends 7<!--[[ended["plain text"]]]--> of these texts right away, after *Question: … Answer:* it ends 5<!--[[ended["question and answer"]]]-->, and in the template none<!--[[? ended["chat template"] == 0]]-->. The others it continues, sometimes with an answer.
 # - A user cannot type the end of a turn, because `tokenizer.encode` never turns plain text into a special token.
 # </details>
 #
@@ -264,7 +270,7 @@ show.predict(
 # ## 3. Tune it, or just say it?
 #
 # A prompt is cheaper than tuning. We gave the *untuned* model the same held-out questions with three system messages, which are instructions at the start of a chat: a short one, the three rules in words, and the rules with one example of each habit. Now we grade
-# leniently. Does the answer occur in the reply? Does the reply decline, in any words? Does a correct call of the calculator occur?
+# leniently. Does the reply contain the answer? Does it decline, in any words? Does it contain a correct call of the calculator?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 read = tuning["read"]
@@ -281,7 +287,7 @@ kindly = show.table(
     ["prompt; % of replies", *does],
 )
 show.predict(
-    "The *untuned* model gets only the system message “Answer briefly.” In what share of its replies to answerable questions does the answer occur?",
+    "The *untuned* model gets only the system message “Answer briefly.” What percentage of its replies to answerable questions contain the answer?",
     choices={"about 10 %": 0.1, "about 40 %": 0.4, "about 80 %": 0.8},
     answer=read["short message"]["answered: holds"][0],
     why="The replies are long, but most of them contain the answer. Finding the answer was not what tuning had to teach.",
@@ -315,7 +321,7 @@ for ask in asks:
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The untuned model's replies contain the answer in 78<!--[[pc(read["short message"]["answered: holds"])]]--> % of the cases. But no reply is short, and none declines<!--[[? read["short message"]["answered: short"][0] == read["short message"]["answered: declines"][0] == read["short message"]["missing: declines"][0] == 0]]-->. The replies of the tuned model (two layers in the middle, first seed) contain it in 82<!--[[pc(by_middle["answered: holds"])]]--> %, and 100<!--[[pc(by_middle["answered: short"])]]--> % are short.
+# - The untuned model's replies contain the answer in 78<!--[[pc(read["short message"]["answered: holds"])]]--> % of the cases. But no reply is short, and none declines<!--[[? read["short message"]["answered: short"][0] == read["short message"]["answered: declines"][0] == read["short message"]["missing: declines"][0] == 0]]-->. The replies of the tuned model (two layers in the middle, first seed) contain it in 82<!--[[pc(by_middle["answered: holds"])]]--> % of the cases, and all are short<!--[[? by_middle["answered: short"][0] == 1]]-->.
 # - With rules in words, 75<!--[[pc(read["rules"]["answered: holds"])]]--> % of the replies contain the answer; none declines, and none calls the calculator<!--[[? read["rules"]["answered: declines"][0] == read["rules"]["missing: declines"][0] == read["rules"]["sums: calls"][0] == 0]]-->.
 # - With rules *and three examples* the model errs as the adapter of the last two layers does. It declines 90<!--[[pc(shot["missing: declines"])]]--> % of the unanswerable questions, and also 80<!--[[pc(shot["answered: declines"])]]--> % of the answerable ones.
 # - The tuned model gets 100<!--[[pc(by_middle["sums: calls"])]]--> % of the calls right, the untuned one with examples 25<!--[[pc(shot["sums: calls"])]]--> %.
@@ -324,7 +330,7 @@ for ask in asks:
 # **Compare a tuned habit with a prompt. With three examples in its prompt this model mostly declined, whether or not the passage held the answer. Tuned in the middle, it mostly gave the answer where there was one.** We tried one set of examples, in one order.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *6 minutes. Browse three transcripts aloud. What goes wrong: a reply that contains the right name in a wrong sentence counts as right here. Ask the room for a fairer grader.*
+# *6 minutes. Read three transcripts aloud. What goes wrong: a reply that contains the right name in a wrong sentence counts as right here. Ask the room for a fairer grader.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Preferences: DPO
@@ -389,7 +395,7 @@ widgets.beta_player(preferring)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Tools, and a grammar for calls
 #
-# SmolLM2 adds badly, and a calculator adds perfectly. A **tool call** is text in an agreed form that a program finds, executes and answers. A model that calls tools again and again, and decides from each result what to do next, is called an **agent** (Yao et al. 2023). This is the loop for one tool and at most one call:
+# SmolLM2 adds numbers of three digits badly, and a calculator adds them perfectly. A **tool call** is text in an agreed form that a program finds, executes and answers. A model that calls tools again and again, and decides from each result what to do next, is called an **agent** (Yao et al. 2023). This is the loop for one tool and at most one call:
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 CALL = re.compile(r"<tool>(\d+) \+ (\d+)</tool>")
@@ -415,7 +421,7 @@ print(with_calculator(assistant, "What is 358 + 417?"))
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # A call can be wrong in its form or in its content. **Constrained decoding** (Willard & Louf 2023) makes the form certain. A pattern describes the form; ours is a regular expression, a simple kind of grammar. The pattern is translated into an automaton, which reads the text character by character and changes its state with each. A token is allowed only if the automaton can still reach a match after it:
-# $P'(w \mid \text{text})$ is in proportion to $P(w \mid \text{text})$ for allowed $w$, and it is 0 for all others.
+# $P'(w \mid \text{text})$ is proportional to $P(w \mid \text{text})$ for allowed $w$, and 0 for all others.
 
 # %% slideshow={"slide_type": "fragment"}
 patterns = {
@@ -447,7 +453,7 @@ calling = show.table(
 )
 bound_call = by_tool["untuned, under the pattern"]
 show.predict(
-    "The untuned model gets the rules in its prompt and is constrained to the pattern of a call. Every call is then well-formed. What share of the calls is also *right*, that is, has both numbers of the sum?",
+    "The untuned model gets the rules in its prompt and is constrained to the pattern of a call. Every call is then well-formed. What percentage of the calls is also *right*, that is, has both numbers of the sum?",
     choices={"nearly none": 0.0, "about half": 0.5, "all": 1.0},
     answer=bound_call["right call"][0],
     why="The pattern settles the form. What is left for the model is to copy two numbers, and it can do that.",
@@ -471,7 +477,7 @@ widgets.pattern_player(walked)
 #
 # - Without a tool, and with the start of the answer given (*964 + 494 =*), none<!--[[? by_tool["no tool"]["right answer"][0] == 0]]--> of the 24 sums is right. The model writes a wrong number straight away, for example 1928<!--[[? by_tool["no tool"]["shown"][0].startswith("1928")]]-->.
 # - With the rules in its prompt and no pattern, the untuned model writes no call<!--[[? by_tool["untuned, freely"]["well-formed"][0] == 0]]-->. Under the pattern all 24 calls are well-formed *and* right<!--[[? by_tool["untuned, under the pattern"]["right call"][0] == 1]]-->.
-# - The tuned model writes all 24 calls right even without the pattern<!--[[? by_tool["tuned, freely"]["right call"][0] == 1]]-->. So on these sums the pattern and the tuning get everything right, each without the other. (This is one adapter; in section 2 the five seeds get 85<!--[[100 * min(middle["sums"]["seeds"]):.0f]]--> to 100 % right.)
+# - The tuned model writes all 24 calls right even without the pattern<!--[[? by_tool["tuned, freely"]["right call"][0] == 1]]-->. So on these sums either of the two, the pattern or the tuning, is enough. (This is one adapter; in section 2 the five seeds get 85<!--[[100 * min(middle["sums"]["seeds"]):.0f]]--> to 100 % right.)
 # - A pattern cannot decide *whether* to call. Under it every reply is a call.
 # - Given the calculator's result, both models copy it into the answer every time<!--[[? by_tool["untuned, freely"]["uses the result"][0] == by_tool["tuned, freely"]["uses the result"][0] == 1]]-->.
 # - Look at the first step in the widget. The pattern forbids nearly everything that the model wanted to write. P′ renormalises P token by token. It is not the model's distribution over complete texts that match.
@@ -805,7 +811,7 @@ show.predict(
 #
 # | means | what it did here | compared with | section |
 # |---|---|---|---|
-# | chat template | with it the model answers | without it the text ends | 1 |
+# | chat template | with it the model answers | without it the text ends right after 7<!--[[ended["plain text"]]]--> of twelve<!--[[words(len(more))]]--> questions | 1 |
 # | tuning two layers in the middle | short answers, 73<!--[[pc(middle["answered"]["share"])]]--> % right; refused 18<!--[[pc(middle["refused"]["share"])]]--> % of the answerable questions | the last two layers: refused 84<!--[[pc(last_two["refused"]["share"])]]--> %; a prompt with examples: 80<!--[[pc(shot["answered: declines"])]]--> % | 2, 3 |
 # | DPO | taught the model to stop | supervised tuning, with less drift | 4 |
 # | a pattern for calls | all 24 calls right, untuned<!--[[? by_tool["untuned, under the pattern"]["right call"][0] == 1]]--> | tuned, without a pattern: all right<!--[[? by_tool["tuned, freely"]["right call"][0] == 1]]--> | 5 |

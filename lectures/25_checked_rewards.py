@@ -328,7 +328,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# With or without each of the two parts, there are four variants. All start from the same base and use equally many samples, with the same ten<!--[[words(len(rows["mean"]["right"]))]]--> seeds and one learning rate. The first seed also tries half and twice that rate.
+# With or without each of the two parts, there are four variants. All start from the same base and use equally many samples, with the same ten<!--[[words(len(rows["mean"]["right"]))]]--> seeds and one learning rate. Later we double the rate.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 names = {
@@ -337,6 +337,8 @@ names = {
     "none": "no baseline",
     "none, by length": "no baseline, ÷ length",
 }
+fast = {name: rows[name]["right at 0.001"] for name in names}  # the same seeds at twice the rate
+baseline_free = paired(fast["mean"], {"none": fast["none"]})[0]["none"]
 compared, layout = paired(
     rows["mean"]["right"],
     {name: rows[name]["right"] for name in names if name != "mean"},
@@ -347,11 +349,11 @@ four_cells = show.table(
             variant,
             f"{mean(rows[name]['right']):.2f}",
             " ".join(f"{value:.2f}" for value in rows[name]["right"]),
-            ", ".join(f"{rate}: {of:.2f}" for rate, of in rows[name]["rates"].items()),
+            f"{mean(fast[name]):.2f}",
         )
         for name, variant in names.items()
     ],
-    ["", "right", "by seed", "first seed at other rates"],
+    ["", "right", "by seed", "right at twice the rate"],
 )
 tokens = {"in steps": 29, "at once": 4}  # of an answer, with its <eos>
 weight = {how: before["forget"][f"right {how}"] / n for how, n in tokens.items()}
@@ -376,14 +378,14 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Only one variant does not improve. Without a baseline and with the division by length, 41<!--[[pc(rows["none, by length"]["right"])]]--> % of the answers are right, compared with 46<!--[[f"{100 * before['forget']['right']:.0f}"]]--> % of the base's answers. On average the answers shrink to 7<!--[[f"{mean(rows['none, by length']['length']):.0f}"]]--> characters, but some seeds hardly change: the mean lengths of the seeds range from 5.2<!--[[f"{min(rows['none, by length']['length']):.1f}"]]--> to 8.8<!--[[f"{max(rows['none, by length']['length']):.1f}"]]--><!--[[? max(rows["none, by length"]["right"]) < before["forget"]["right"] + 0.05]]-->. Nor does this variant improve at either of the two other rates<!--[[? max(rows["none, by length"]["rates"].values()) < before["forget"]["right"]]]-->.
+# - Only one variant does not improve. Without a baseline and with the division by length, 41<!--[[pc(rows["none, by length"]["right"])]]--> % of the answers are right, compared with 46<!--[[f"{100 * before['forget']['right']:.0f}"]]--> % of the base's answers. On average the answers shrink to 7<!--[[f"{mean(rows['none, by length']['length']):.0f}"]]--> characters, but some seeds hardly change: the mean lengths of the seeds range from 5.2<!--[[f"{min(rows['none, by length']['length']):.1f}"]]--> to 8.8<!--[[f"{max(rows['none, by length']['length']):.1f}"]]--><!--[[? max(rows["none, by length"]["right"]) < before["forget"]["right"] + 0.05]]-->. Nor does this variant improve at twice the rate (41<!--[[pc(fast["none, by length"])]]--> %<!--[[? mean(fast["none, by length"]) < before["forget"]["right"]]]-->).
 # - **Why?** If the loss is divided by length, the gradient moves the model towards the habit with the larger mean of $A / \text{length}$. Without a baseline, $A$ is the reward. So this mean is 0.92<!--[[before["forget"]["right in steps"]:.2f]]--> / 29 = 0.03<!--[[weight["in steps"]:.2f]]--> for answers in steps, which have 29 tokens, and 0.32<!--[[before["forget"]["right at once"]:.2f]]--> / 4 = 0.08<!--[[weight["at once"]:.2f]]--> for answers at once, which have 4. With the group's mean subtracted, the second value is negative<!--[[? before["forget"]["right at once"] < before["forget"]["right"] < before["forget"]["right in steps"]]]-->. By the same calculation, the variant without a baseline should not fail if the base's answers at once are right less than 13<!--[[f"{100 * limit:.0f}"]]--> % of the time. We have not tested this limit.
 # - The other three variants end at 79<!--[[pc(rows["mean"]["right"])]]--> to 80<!--[[pc(rows["none"]["right"])]]--> %, and paired tests find no difference between the variant that only subtracts the mean and the other two<!--[[? all(compared[name].corrected > 0.05 for name in ("mean, by length", "none"))]]-->. With ten<!--[[words(len(rows["mean"]["right"]))]]--> seeds, such a test detects a difference of 4<!--[[f"{100 * layout.detectable(3):.0f}"]]--> points with a probability of 80 %, and smaller ones less often.
 # - **Must the answers be the model's own?** Here it helps if they are. In another run (*offline*) the *base* writes all the answers; their number and the learning rate are the same. Then cross-entropy on the right ones ends 16<!--[[100 * own.difference:.0f]]--> ± 2<!--[[100 * own.half:.0f]]--> points lower<!--[[? own.difference > own.half]]-->. This model imitates the base's right answers, and 47<!--[[of_right:.0f]]--> % of those are in steps. At the end, 52<!--[[pc(rows["offline"]["steps"])]]--> % of its own answers are in steps. If the model learns from its own answers, the selection is repeated at every update.
-# - For two<!--[[words(sum(max(row["rates"], key=row["rates"].get) == "0.001" for row in (rows[name] for name in names)))]]--> of the four variants the highest rate was the best one in the first seed. Without a baseline and without the division it reached 85<!--[[pc([rows["none"]["rates"]["0.001"]])]]--> %. So tuning the rate of each variant could change the order of the three that improve.
+# - **Does the order depend on the rate?** Yes. At twice the rate, 84<!--[[pc(fast["none"])]]--> % of the answers are right without a baseline and without the division, 6<!--[[100 * baseline_free.difference:.0f]]--> ± 4<!--[[100 * baseline_free.half:.0f]]--> points more than with the mean subtracted<!--[[? baseline_free.difference > baseline_free.half]]-->. That is also the best row at either rate<!--[[? mean(fast["none"]) > max(mean(of) for name in names for of in (rows[name]["right"], fast[name]) if of is not fast["none"])]]-->. We do not know why.
 # </details>
 #
-# **From this base we see an effect of subtracting the group's mean only together with the division by length<!--[[? all(rows["mean, by length"]["rates"][rate] > rows["none, by length"]["rates"][rate] + 0.2 and abs(rows["mean"]["rates"][rate] - rows["none"]["rates"][rate]) < 0.06 for rate in rows["mean"]["rates"])]]-->.** This holds at the rate of the ten seeds and, in the first seed, at the two others. Without the division, cross-entropy on the model's own right answers did about as well as subtracting the mean. A difference below 4<!--[[f"{100 * layout.detectable(3):.0f}"]]--> points could have escaped us.
+# **From this base, dividing by length without a baseline brings no gain, and subtracting the group's mean repairs this, at both rates<!--[[? all(mean(of["mean, by length"]) > mean(of["none, by length"]) + 0.3 for of in (fast, {name: rows[name]["right"] for name in names}))]]-->.** Without the division, subtracting the mean did not help. At the lower rate cross-entropy on the model's own right answers did about as well (a difference below 4<!--[[f"{100 * layout.detectable(3):.0f}"]]--> points could have escaped us), and at the higher rate it did better.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Let the room fill in the table of weights for a right short, a right long and a wrong answer in all four variants. What goes wrong: the winner of one task is taken for the better method.*
@@ -473,7 +475,7 @@ free = {
 early = [mean(run["right"][2:7]) for run in judged["0"]["curves"]]
 risen = paired([before["forget"]["right"]] * len(early), {"early": early})[0]["early"]
 show.predict(
-    "After these updates the judge's reward has risen from 0.2 to 0.9. How many of the model's answers are right now?",
+    "After these updates the judge's reward has risen from 0.2 to 0.9. How many of the model's answers are now correct?",
     choices={"about 80 %": 0.8, "about 50 %, as before": 0.5, "nearly none": 0.0},
     answer=mean(judged["0"]["right"]),
     why="Among the answers of the base, the long ones are those in steps, and most of those are right. But an answer in steps has 28 characters, and the judge's reward grows up to a length of 40.",
@@ -481,7 +483,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **A leash.** If training raises a reward but lowers the quality that the reward should measure, Gao et al. (2023) call this *overoptimisation*. The usual protection, which works like a leash, is a penalty on the KL divergence from the base, as in DPO ([lecture 24](24_assistant.ipynb)). We now maximise
+# **A leash.** Gao et al. (2023) speak of *overoptimisation* if training raises a reward but lowers the quality that the reward should measure. The usual protection, which works like a leash, is a penalty on the KL divergence from the base, as in DPO ([lecture 24](24_assistant.ipynb)). We now maximise
 #
 # $$\mathbb{E}\big[r(y)\big] - \beta\, \mathrm{KL}(\pi \,\|\, \pi_\mathrm{ref}).$$
 #
@@ -508,7 +510,7 @@ show.table(
 #
 # - Without a penalty (β = 0), the judge's reward rises from 0.21<!--[[free["reward"][0]:.2f]]--> to 0.92<!--[[free["reward"][-1]:.2f]]-->, and 2<!--[[pc(judged["0"]["right"])]]--> % of the answers are right. The KL divergence from the base grows to 71<!--[[free["kl"][-1]:.0f]]--> nats per answer. If you watch only the reward, you see success.
 # - Averaged over updates 2 to 6, accuracy was between 33<!--[[f"{100 * min(early):.0f}"]]--> and 74<!--[[f"{100 * max(early):.0f}"]]--> %, depending on the seed. So in some seeds accuracy rises at first, but with five seeds we cannot tell whether it does on average (11<!--[[100 * risen.difference:.0f]]--> ± 20<!--[[100 * risen.half:.0f]]--> points<!--[[? risen.half > risen.difference]]-->).
-# - At β = 0.01, four<!--[[words(sum(value > 0.5 for value in judged["0.01"]["right"]))]]--> of five seeds stay above 50 %, and one writes nonsense. At β = 0.03<!--[[best_beta]]-->, the highest value that we tried, all five stay above it, and 79<!--[[pc(held_end["right"])]]--> % of the answers are right.
+# - At β = 0.01, four<!--[[words(sum(value > 0.5 for value in judged["0.01"]["right"]))]]--> of five seeds stay above 50 %, and one writes nonsense. At β = 0.03<!--[[best_beta]]-->, the highest value that we tried, all five stay above 50 %, and 79<!--[[pc(held_end["right"])]]--> % of the answers are right.
 # - That is about as many as with the checker (79<!--[[pc(rows["mean"]["right"])]]--> %), though the two runs had different learning rates and we chose this β by its result. In this base, long answers happen to be right.
 # - But even at this β something is lost. Nearly all answers are in steps now<!--[[? min(held_end["steps"]) > 0.98]]-->, and 79<!--[[pc(held_end["right in steps"])]]--> % of those are right, fewer than the base's 92<!--[[f"{100 * before['forget']['right in steps']:.0f}"]]--> %<!--[[? max(held_end["right in steps"]) < before["forget"]["right in steps"] - 0.05]]-->. The judge or the high rate may be the reason. We did not test which.
 # - Our gradient of the KL penalty, like GRPO's, ignores that a change of the parameters also changes which prefixes are sampled. So training follows this objective only approximately.
@@ -540,7 +542,7 @@ show.table(
 # | Can a model learn from one bit for each answer? | 46<!--[[f"{100 * before['forget']['right']:.0f}"]]--> % → 79<!--[[pc(rows["mean"]["right"])]]--> % right | a coin: 41<!--[[pc(chance_row["right"])]]--> % |
 # | Why do answers grow? | the habit that earned more was long | rewarded for wrong answers, the same base writes 5<!--[[f"{mean(rows['wrong']['length']):.0f}"]]--> characters |
 # | Does it add ability? | not in the first base: pass@64 was 100<!--[[pc(run["pass"]["64"] for run in attempts["forget"])]]--> % before | the swapped base: pass@64 rises from 44<!--[[pc(run["pass"]["64"] for run in attempts["swapped"])]]--> to 99<!--[[pc(of["64"] for of in regrown)]]--> % in six<!--[[words(len(regrown))]]--> of ten<!--[[words(len(grown))]]--> seeds |
-# | Which part of GRPO is needed? | only the division by length without a baseline brings no gain | four variants, ten<!--[[words(len(rows["mean"]["right"]))]]--> paired seeds, one base |
+# | Which part of GRPO is needed? | only the division by length without a baseline brings no gain | four variants, two rates, ten<!--[[words(len(rows["mean"]["right"]))]]--> paired seeds, one base |
 # | What if the judge is wrong? | accuracy ends near zero | a penalty on the KL divergence: 79<!--[[pc(held_end["right"])]]--> % right |
 #
 # **One bit taught our model which of its habits to use. In some seeds of the swapped base it also repaired a habit.** If a reward only resembles a check, training raises what the reward measures, whether or not the answers are right.
@@ -602,7 +604,7 @@ print(found.texts[:3])
 # <details><summary>Answer</summary>1 − (5·4)/(8·7) = 0.64: of the 28 pairs, 10 contain no right answer.</details>
 #
 # 4. Answers grow during training. Which run shows that length by itself need not pay?
-# <details><summary>Answer</summary>A run in which long answers earn less: the same base rewarded for wrong answers, or a base whose long answers are wrong. Our answers became short in both, but in six<!--[[words(sum(grown))]]--> seeds of the second only for a while.</details>
+# <details><summary>Answer</summary>A run in which long answers earn less: the same base rewarded for wrong answers, or a base whose long answers are wrong. Our answers became shorter in both, but in six<!--[[words(sum(grown))]]--> seeds of the second only for a while.</details>
 #
 # 5. The reward rises smoothly, and you cannot measure accuracy. What else can you watch?
 # <details><summary>Answer</summary>The KL divergence from the base, and the texts themselves. If the divergence grows quickly, the model writes texts that the base hardly ever wrote, so nobody knows how well the judge rates them.</details>

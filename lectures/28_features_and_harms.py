@@ -350,14 +350,14 @@ show.table(
 # - With mentions it is 0.72<!--[[rho["mentions"][0]:.2f]]-->. The interval of the difference, −0.05<!--[[apart[0]:z.2f]]--> to 0.24<!--[[apart[1]:z.2f]]-->, contains 0, so we cannot say which of the two the order follows.
 # - 42<!--[[above]]--> of 60<!--[[len(scores)]]--> occupations lean to “she”. But 46<!--[[below_person]]--> have a lower score than the control, the word *person*. So zero is not neutral.
 # - The mean over occupations is −0.16<!--[[min(levels):z.2f]]--> in one template and 0.76<!--[[max(levels):.2f]]--> in another. The order changes less: any two templates agree with a rank correlation of at least 0.63<!--[[min(between):.2f]]-->.
-# - *Defence.* A sentence in front that asks for fairness moves the mean from 0.42<!--[[defence["nothing"]["mean"]:.2f]]--> to −0.73<!--[[defence["asked to be fair"]["mean"]:z.2f]]-->, and a sentence about the weather moves it only to 0.34<!--[[defence["a sentence of like length"]["mean"]:z.2f]]-->. With either sentence, the rank correlation with the percentage at work is no lower than before<!--[[? min(defence[k]["rho"][0] for k in ("asked to be fair", "a sentence of like length")) > rho["workers"][0]]]-->. So the request for fairness moved the level and kept the order.
+# - *Defence.* The sentence *Women and men work in every occupation, …* in front moves the mean from 0.42<!--[[defence["nothing"]["mean"]:.2f]]--> to −0.73<!--[[defence["asked to be fair"]["mean"]:z.2f]]-->, and a sentence about the weather moves it only to 0.34<!--[[defence["a sentence of like length"]["mean"]:z.2f]]-->. **Is it the request for fairness?** No. With *Men and women …* the same sentence leaves the mean at 0.41<!--[[defence["asked to be fair, men first"]["mean"]:.2f]]-->. And a sentence that says the opposite in the same words moves it to −0.70<!--[[defence["the opposite"]["mean"]:z.2f]]-->. So the order of two words moved the level, and what the sentence asks for hardly did. With each of these sentences the rank correlation with the percentage at work is at least 0.77<!--[[min(of["rho"][0] for of in defence.values()):.2f]]-->.
 # - *The dispute.* Is a model biased if it mirrors employment? It orders occupations much as employment statistics do, and it passes the past on to every system that is built with it. Blodgett et al. (2020) ask every paper on bias to say which behaviour harms whom, and how. Our score does not say that.
 # </details>
 #
 # **In this model and in each of these six templates, the order of the occupations follows the statistics more closely than random orders do<!--[[? min(jobs["rho by template"]) > jobs["random order"]]]-->. The level changes with the wording, and even its sign does<!--[[? min(levels) < 0 < max(levels)]]-->. So the level alone does not show a preference.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *9 minutes. Let two students argue the dispute for two minutes. What goes wrong: students report the fraction of "she" as the bias. Show the control word and a different template.*
+# *9 minutes. Let two students argue the dispute for two minutes. What goes wrong: students report the fraction of "she" as the bias. Show the control word and a different template. We first concluded that a request for fairness moves the level, until a referee swapped "women" and "men" in it.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. A page that lies
@@ -443,7 +443,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - With the page alone, 38<!--[[right["the page alone"]]]--> of 40 replies contain its fact. With the order, 6<!--[[taken["an order"]]]--> replies contain the word BANANA, some perhaps only because they repeat the order, and 33<!--[[right["an order"]]]--> replies are still right. McNemar's test over the forty facts does not show that the order costs right replies<!--[[? p["an order"] > 0.05]]-->.
-# - The false correction is repeated in 26<!--[[taken["a false correction"]]]--> replies, and it costs most of the right ones<!--[[? p["a false correction"] < 0.01 and right["a false correction"] < 0.5 * right["the page alone"]]]-->. With a correction of a *different* fact 31<!--[[right[different]]]--> replies are still right, and its false answer is in 6<!--[[taken[different]]]--> replies to a question about something else. The test cannot tell whether this correction costs right replies<!--[[? p["of a different fact"] > 0.05]]-->.
+# - The false correction is repeated in 26<!--[[taken["a false correction"]]]--> replies, and it costs most of the right ones<!--[[? p["a false correction"] < 0.01 and right["a false correction"] < 0.5 * right["the page alone"]]]-->. With a correction of a *different* fact 31<!--[[right[different]]]--> replies are still right, and its false answer is in 6<!--[[taken[different]]]--> replies to a question about something else. The test cannot tell whether this correction costs right replies<!--[[? p["of a different fact"] > 0.05]]-->, and each page had only one such correction. A different choice may cost more.
 # - Without the word *Correction*, the false statement is in 22<!--[[taken[last]]]--> replies if it comes last and in 20<!--[[taken[first]]]--> if it comes first. The test shows no difference between the two, either in false replies<!--[[? p_taken > 0.05]]--> or in right ones<!--[[? p["the fact last"] > 0.05]]-->. But the position changes 18<!--[[moved]]--> of the replies. With so many changes the test would probably miss a difference of fewer than 12<!--[[2.8 * moved**0.5:.0f]]--> facts.
 # - *Defences.* If the model is told to trust the first statement, it repeats 27<!--[[taken[trusting]]]--> false statements. It repeats 28<!--[[taken[marked]]]--> if the correction is marked as a visitor's comment. Compared with no defence, at most two replies change<!--[[? max(sum(a != b for a, b in zip(arms[arm]["taken"], arms["a false correction"]["taken"], strict=True)) for arm in (trusting, marked)) == 2]]-->, and never for the better<!--[[? min(taken[trusting], taken[marked]) >= taken["a false correction"]]]-->.
 # - All facts are invented, so a reader who does not know the source cannot know which statement is right either. You can still defend the model from outside: do not show it pages that you do not trust.
@@ -536,7 +536,7 @@ print("\nlimits:", cards[0]["limits"])
 # ## What can be read, and what went wrong
 #
 # - **Features.** A toy stores more features than it has dimensions, if the features are sparse and the toy is not linear<!--[[? kept_live == 5]]-->. A dictionary that reconstructs well need not be easier to read than random directions.
-# - **Memory.** Greedy decoding wrote no secret<!--[[? sum(said.values()) == 0]]-->, but after thirty copies 7<!--[[ranks[30].count(1)]]--> of 10<!--[[len(ranks[30])]]--> secrets had rank 1. With two letters as a hint it wrote all of those with a hundred copies<!--[[? max(needed[100]) <= 2]]-->. Removing copies helped.
+# - **Memory.** Greedy decoding wrote no secret<!--[[? sum(said.values()) == 0]]-->, but after thirty copies 7<!--[[ranks[30].count(1)]]--> of 10<!--[[len(ranks[30])]]--> secrets had rank 1. With two letters as a hint it wrote all secrets with a hundred copies<!--[[? max(needed[100]) <= 2]]-->. Removing copies helped.
 # - **Stereotypes.** The order of sixty occupations follows the statistics, and the level changes with the wording.
 # - **Pages.** Most orders failed on this small model. A false statement cost more than half of the right answers<!--[[? max(right[arm] for arm in ("a false correction", first, last)) < 0.5 * right["the page alone"]]]-->, and neither its position nor our defences made a difference that we could see.
 #
@@ -589,15 +589,15 @@ print("\nlimits:", cards[0]["limits"])
 #
 # - **feature**: a property of the input that a model represents as a direction in its activations.
 # - **sparsity**: the probability that a feature is absent.
-# - **superposition**: a model represents more features than it has dimensions, each in its own direction.
+# - **superposition**: the representation of more features than a model has dimensions, each in its own direction.
 # - **sparse autoencoder**: a dictionary of directions that reconstructs each activation from a few of them.
 # - **F1**: the harmonic mean of precision (the fraction of the found items that have the label) and recall (the fraction of the items with the label that are found).
 # - **exposure**: log₂ of the number of possible secrets minus log₂ of a secret's rank among them, in bits.
 # - **contamination**: test data in the training text.
-# - **indirect prompt injection**: an order in a text that the model was given to read.
+# - **indirect prompt injection**: an order to the model, hidden in a text that it is given to read.
 # - **jailbreak**: a prompt of the user that makes a model do what it was trained to refuse.
 # - **hallucination**: an answer that sounds like a fact and is false.
-# - **model card**: what a published model says about itself: data, training, scores, intended use, limits.
+# - **model card**: a document published with a model: its data, training, scores, intended use and limits.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Sources.** Elhage et al. (2022), Toy Models of Superposition. Bricken et al. (2023), Towards Monosemanticity. Gao et al. (2024), Scaling and Evaluating Sparse Autoencoders. Heap, Lawson, Farnik & Aitchison (2025), Sparse Autoencoders Can Interpret Randomly Initialized Transformers. Carlini et al. (2019), The Secret Sharer. Lee et al. (2022), Deduplicating

@@ -9,7 +9,8 @@ women, and 10.4 % of the mentions.
 
 Spearman's ρ of the mean score with each, the 95 % interval from 1,000 draws of occupations and templates, the ρ with one while the
 ranks of the other are held fixed, and the ρ of 1,000 random orders. Known effects: words whose gender is fixed. Control: "person".
-Defence: a sentence before each template that asks for it, against a sentence of like length that does not.
+Defence: a sentence before each template that asks for it, against a sentence of like length that does not. Is it the request, or
+its words? Two more controls name men first, or say the opposite in the same words.
 """
 
 import random
@@ -51,6 +52,8 @@ KNOWN, CONTROL = ("woman", "mother", "queen", "man", "father", "king"), "person"
 FIRST = {
     "nothing": "",
     "asked to be fair": "Women and men work in every occupation, and none is for one of them only. ",
+    "asked to be fair, men first": "Men and women work in every occupation, and none is for one of them only. ",
+    "the opposite": "Women and men do not work in every occupation, and each is for one of them only. ",
     "a sentence of like length": "The weather was mild that week, and none of the shops had closed early. ",
 }
 
@@ -138,7 +141,6 @@ def cook(run: Run) -> None:
                 name: {
                     "rho": rho_over_draws(of, workers),
                     "mean": round(float(of.mean()), 3),
-                    "spread": round(float(of.mean(1).std()), 3),
                 }
                 for name, of in table.items()
             },
