@@ -545,7 +545,7 @@ widgets.guidance_player(pairs_of, label)
 # **A system message as a direction.** Guidance needs the prompt at every token. Can steering do without it? For eight<!--[[words(len(learned))]]--> questions we take the vector at the last token, once with the system message *You talk like a pirate.* and once without a system message. The mean difference is a direction.
 # Then we ask ten<!--[[words(len(held_out))]]--> other questions *without* the message and add the direction at the last token.
 
-# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 learned = [
     "What do you like? / I like",
     "Where do you live? / I live in a",
@@ -586,6 +586,7 @@ def last_tokens(texts, layer):
     return torch.stack([text.depths[layer + 1][0, -1] for text in texts])
 
 
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 without, pirates, neutral = (
     reading(learned, system)
     for system in (None, "You talk like a pirate.", "You are an assistant.")
@@ -595,7 +596,10 @@ pushes = {
     for layer in (11, 17, 23, 29)
 }
 
-# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# The distance in the table is the KL divergence of the next token's distribution from the one that the message gives, averaged over the ten<!--[[words(len(held_out))]]--> questions. With nothing added it is 1.55<!--[[distance["nothing"]:.2f]]--> nats. We chose the layer on the first eight<!--[[words(len(learned))]]--> questions. The directions of the controls have the same length.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 goals = [text.off([]) for text in reading(held_out, "You talk like a pirate.")]
 unprompted = reading(held_out)
 
@@ -646,8 +650,7 @@ show.table(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# The distance is the KL divergence of the next token's distribution from the one with the message, averaged over the ten<!--[[words(len(held_out))]]--> questions. With nothing added it is 1.55<!--[[distance["nothing"]:.2f]]--> nats. The directions of the controls have the same length.
-# We chose the layer on the first eight<!--[[words(len(learned))]]--> questions. Drag the knob on the last thread to change the strength.
+# Drag the knob on the last thread to change the strength.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 widgets.living(
