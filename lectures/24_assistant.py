@@ -542,7 +542,7 @@ widgets.guidance_player(pairs_of, label)
 # **Guidance makes the prompt count more. It has nothing to work with but two predictions of the same model.**
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **A system message as a direction.** Guidance needs the prompt at every token. Can steering do without it? For eight<!--[[words(len(learned))]]--> questions we take the vector at the last token, once with the system message *You talk like a pirate.* and once without a system message. The mean difference is a direction.
+# **A system message as a direction.** Guidance needs the prompt at every token. Can steering do without it? For six<!--[[words(len(learned))]]--> questions we take the vector at the last token, once with the system message *You talk like a pirate.* and once without a system message. The mean difference is a direction.
 # Then we ask ten<!--[[words(len(held_out))]]--> other questions *without* the message and add the direction at the last token.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
@@ -553,8 +553,6 @@ learned = [
     "What is your plan? / I will",
     "Tell me a story. / Once there was a",
     "Who are you? / I am a",
-    "What is in the box? / There is a",
-    "What is a good gift? / A good gift is",
 ]
 held_out = [
     "How are you? / I am",
@@ -593,11 +591,11 @@ without, pirates, neutral = (
 )
 pushes = {
     layer: (last_tokens(pirates, layer) - last_tokens(without, layer)).mean(0)
-    for layer in (11, 17, 23, 29)
+    for layer in (17, 23, 29)
 }
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# The distance in the table is the KL divergence of the next token's distribution from the one that the message gives, averaged over the ten<!--[[words(len(held_out))]]--> questions. With nothing added it is 1.55<!--[[distance["nothing"]:.2f]]--> nats. We chose the layer on the first eight<!--[[words(len(learned))]]--> questions. The directions of the controls have the same length.
+# The distance in the table is the KL divergence of the next token's distribution from the one that the message gives, averaged over the ten<!--[[words(len(held_out))]]--> questions. With nothing added it is 1.55<!--[[distance["nothing"]:.2f]]--> nats. We chose the layer on the first six<!--[[words(len(learned))]]--> questions. The directions of the controls have the same length.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 goals = [text.off([]) for text in reading(held_out, "You talk like a pirate.")]
@@ -623,7 +621,7 @@ best_at = min(
 )
 push = pushes[best_at]
 other = (last_tokens(neutral, best_at) - last_tokens(without, best_at)).mean(0)
-drawn = torch.randn(20, len(push), generator=torch.Generator().manual_seed(0))
+drawn = torch.randn(10, len(push), generator=torch.Generator().manual_seed(0))
 controls = torch.nn.functional.normalize(torch.stack([other, *drawn]), dim=-1) * push.norm()
 added = torch.stack([0 * push, push, 2 * push, *controls])
 apart = distances(unprompted, goals, best_at, added)
@@ -670,7 +668,7 @@ widgets.living(
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - It excludes that *any* system message would have this effect. Its direction leads away from the goal<!--[[? sum(closer[names[3]]) < 0]]-->.
-# - The direction brings the prediction closer, by 0.79<!--[[closer[names[1]][0]:.2f]]--> of the 1.55<!--[[distance["nothing"]:.2f]]--> nats<!--[[? closer[names[1]][0] > closer[names[1]][1]]]-->. The best of 20<!--[[len(drawn)]]--> random directions gains 0.06<!--[[drawn_best:.2f]]-->.
+# - The direction brings the prediction closer, by 0.84<!--[[closer[names[1]][0]:.2f]]--> of the 1.55<!--[[distance["nothing"]:.2f]]--> nats<!--[[? closer[names[1]][0] > closer[names[1]][1]]]-->. The best of 10<!--[[len(drawn)]]--> random directions gains 0.06<!--[[drawn_best:.2f]]-->.
 # - After the last layer only the final norm and the unembedding follow. Choose layer 29<!--[[max(pushes)]]-->: there steering resembles guidance, which adds a difference of log-probabilities.
 # </details>
 #
