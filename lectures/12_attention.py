@@ -1081,6 +1081,8 @@ widgets.attention_explorer(
 #   The next cell tests this.
 # - Layer 3, head 1 links "it" to "animal" with weight 0.69<!--[[it_to_animal:.2f]]-->.
 # </details>
+#
+# In [lecture 17](17_pretraining.ipynb), section 3, you switch off the heads of a smaller encoder and see what it then predicts.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **The 0.69<!--[[it_to_animal:.2f]]--> by hand.** Take the vectors that enter layer 3, compute the query of "it" and the keys of all words for head 1 (dimensions

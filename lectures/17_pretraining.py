@@ -224,6 +224,32 @@ show.predict(
 #
 # **“BERT can use both sides and GPT cannot” is true only of *one forward pass*.** A model that gives the probability of whole words can fill any gap, at the cost of one pass per candidate.
 
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Both sides in one pass.** The masked model reads *play_ng*. The threads are its letters, and the red one belongs to the hidden letter. Unlike in [lecture 13](13_self_attention.ipynb), lines also come from the right. Hover over a head to see where it looks, and press it to switch it off.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+filling = widgets.living(
+    models["masked"],
+    letters,
+    "play_ng",
+    "natio_",
+    "stre_gth",
+    at="0.2",
+    encode=lambda text: [1, *letters.encode(text), 2],
+    mask="_",
+)
+whole, without = (filling.next(off=off)["i"] for off in ([], ["0.2"]))
+others = [filling.next(off=[f"0.{head}"])["i"] for head in (0, 1, 3)]
+filling
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# > **Ask yourself.** Head 0.2 looks mostly at *g*. What happens to *i* without this head, and without each other head of its layer?
+#
+# <details><summary><b>Answer</b></summary>
+#
+# The probability of *i* falls from 0.78<!--[[whole:.2f]]--> to 0.29<!--[[without:.2f]]-->. Without one of the other three<!--[[words(len(others))]]--> heads it stays at 0.51<!--[[min(others):.2f]]--> or more. This is one word. It does not show what the head does in other words: try *natio_*.
+# </details>
+
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Let the room choose words, names included. Ask who could fill in two adjacent letters (the masked model guesses the two letters independently; only a model that writes can take the first into account when it chooses the second). What goes wrong: they
 # think that a causal model cannot fill gaps at all.*

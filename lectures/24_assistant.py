@@ -21,7 +21,7 @@
 #
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 |
 # |---|---|---|---|---|---|---|---|---|---|---|
-# | minutes | 6 | 10 | 6 | 9 | 8 | 6 | 8 | 8 | 7 | 7 |
+# | minutes | 6 | 10 | 6 | 9 | 8 | 9 | 8 | 8 | 7 | 7 |
 #
 # The minutes are for a class. If you work alone, with all widgets, plan about two hours. Every cell runs in a few seconds on a laptop, without a network connection. Long trainings ran beforehand. Their results are stored, each with the command that repeats it.
 
@@ -38,6 +38,8 @@ from lectures import show, stored, widgets
 from lectures.recipes import conversations, glossary_questions, tuned_layers
 from lectures.trained import tuned
 from nlmcore.decoding import Constrained, greedy
+from nlmcore.inspect import Switches
+from nlmcore.metrics import mean_interval
 from nlmcore.pretrained import smollm2
 
 torch.set_num_threads(1)
@@ -498,7 +500,7 @@ widgets.pattern_player(walked)
 # | prompt, examples | the text | [17](17_pretraining.ipynb), section 3 here |
 # | temperature, top-p | the output distribution | [9](09_decoding.ipynb) |
 # | pattern | the output distribution, by a rule | section 5 |
-# | steering | the pathway | [23](23_inside_a_real_model.ipynb), section 7 |
+# | steering | the pathway | [23](23_inside_a_real_model.ipynb), section 7, and the end of this section |
 # | tuning | the weights | sections 2, 4 |
 #
 # A sixth way compares two runs. **Classifier-free guidance** (Sanchez et al. 2023) reads the text with the prompt $c$ and without it, and then exaggerates the difference that the prompt makes:
@@ -545,8 +547,141 @@ widgets.guidance_player(pairs_of, label)
 #
 # **Guidance makes the prompt count more. It has nothing to work with but two predictions of the same model.**
 
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **A system message as a direction.** Guidance needs the prompt at every token. Can steering do without it? For six<!--[[words(len(learned))]]--> questions we take the vector at the last token, once with the system message *You talk like a pirate.* and once without a system message. The mean difference is a direction.
+# Then we ask ten<!--[[words(len(held_out))]]--> other questions *without* the message and add the direction at the last token.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+learned = [
+    "What do you like? / I like",
+    "Where do you live? / I live in a",
+    "What did you do today? / Today I",
+    "What is your plan? / I will",
+    "Tell me a story. / Once there was a",
+    "Who are you? / I am a",
+]
+held_out = [
+    "How are you? / I am",
+    "What is on the table? / There is a",
+    "What is your name? / My name is",
+    "What do you see? / I see a",
+    "What do you want? / I want",
+    "What do you need? / I need a",
+    "What was in the garden? / There was a",
+    "What did you buy? / I bought a",
+    "What should I do? / You should",
+    "What do you hear? / I hear the",
+]
+
+
+def in_chat(text, system=None):
+    """Ids of "question / start of the reply", without a system message unless one is given."""
+    ask, _, start = text.partition(" / ")
+    said = [{"role": "system", "content": system or "-"}, {"role": "user", "content": ask}]
+    ids = tokenizer.chat(said) + tokenizer.encode(start)
+    return ids if system else ids[len(tokenizer.chat(said[:1], reply=False)) :]
+
+
+def reading(texts, system=None):
+    return [Switches(model, torch.tensor([in_chat(text, system)])) for text in texts]
+
+
+def last_tokens(texts, layer):
+    return torch.stack([text.depths[layer + 1][0, -1] for text in texts])
+
+
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+without, pirates, neutral = (
+    reading(learned, system)
+    for system in (None, "You talk like a pirate.", "You are an assistant.")
+)
+pushes = {
+    layer: (last_tokens(pirates, layer) - last_tokens(without, layer)).mean(0)
+    for layer in (17, 23, 29)
+}
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# The distance in the table is the KL divergence of the next token's distribution from the one that the message gives, averaged over the ten<!--[[words(len(held_out))]]--> questions. With nothing added it is 1.55<!--[[distance["nothing"]:.2f]]--> nats. We chose the layer on the first six<!--[[words(len(learned))]]--> questions. The directions of the controls have the same length.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+goals = [text.off([]) for text in reading(held_out, "You talk like a pirate.")]
+unprompted = reading(held_out)
+
+
+def distances(texts, goals, layer, added):
+    """(question, added vector): KL divergence of the next token's distribution from that with the message."""
+    found = []
+    for text, p in zip(texts, goals, strict=True):
+        x = text.depths[layer + 1].repeat(len(added), 1, 1)
+        x[:, -1] += added
+        for later in model.layers[layer + 1 :]:
+            x, _ = later(x)
+        q = model.output(model.final_norm(x[:, -1])).log_softmax(-1)
+        found.append((p.exp() * (p - q)).sum(-1))
+    return torch.stack(found)
+
+
+with_message = [text.off([]) for text in pirates]
+best_at = min(
+    pushes, key=lambda at: distances(without, with_message, at, pushes[at][None]).mean().item()
+)
+push = pushes[best_at]
+other = (last_tokens(neutral, best_at) - last_tokens(without, best_at)).mean(0)
+drawn = torch.randn(10, len(push), generator=torch.Generator().manual_seed(0))
+controls = torch.nn.functional.normalize(torch.stack([other, *drawn]), dim=-1) * push.norm()
+added = torch.stack([0 * push, push, 2 * push, *controls])
+apart = distances(unprompted, goals, best_at, added)
+names = ["nothing", "the direction", "twice the direction", "that of “You are an assistant.”"]
+distance = dict(zip(names, apart.mean(0).tolist(), strict=False))
+closer = {
+    name: mean_interval((apart[:, 0] - apart[:, i]).tolist()) for i, name in enumerate(names)
+}
+drawn_best = float((apart[:, :1] - apart[:, len(names) :]).mean(0).max())
+show.table(
+    [
+        *(
+            (
+                name,
+                f"{distance[name]:.2f}",
+                show.estimate(gain, gain - half, gain + half, "{:z.2f}"),
+            )
+            for name, (gain, half) in closer.items()
+            if name != "nothing"
+        ),
+        (f"best of {len(drawn)} random directions", "", f"{drawn_best:z.2f}"),
+    ],
+    [f"added after layer {best_at}", "distance, nats", "closer by (95 % interval)"],
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# Drag the knob on the last thread to change the strength.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+widgets.living(
+    model,
+    tokenizer,
+    *held_out[:2],
+    directions=pushes,
+    layer=best_at,
+    strength=2.0,
+    follow=[" Captain", " ship"],
+    encode=in_chat,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# > **Ask yourself.** The message *You are an assistant.* gives another direction. What does this control exclude that random directions do not?
+#
+# <details><summary><b>Answer, and what to notice</b></summary>
+#
+# - It excludes that *any* system message would have this effect. Its direction leads away from the goal<!--[[? sum(closer[names[3]]) < 0]]-->.
+# - The direction brings the prediction closer, by 0.84<!--[[closer[names[1]][0]:.2f]]--> of the 1.55<!--[[distance["nothing"]:.2f]]--> nats<!--[[? closer[names[1]][0] > closer[names[1]][1]]]-->. The best of 10<!--[[len(drawn)]]--> random directions gains 0.06<!--[[drawn_best:.2f]]-->.
+# - After the last layer only the final norm and the unembedding follow. Choose layer 29<!--[[max(pushes)]]-->: there steering resembles guidance, which adds a difference of log-probabilities.
+# </details>
+#
+# **A direction does about half of what this system message does to the next token, without the message in the text.** We tried one message and ten<!--[[words(len(held_out))]]--> questions.
+
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *6 minutes. Ask for the value of γ at which the reply becomes silly. What goes wrong: γ and temperature are confused. A temperature sharpens one distribution, γ extrapolates between two.*
+# *9 minutes. Ask for the value of γ at which the reply becomes silly. What goes wrong: γ and temperature are confused. A temperature sharpens one distribution, γ extrapolates between two. Let somebody drag the knob to both sides.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. Retrieval: read it instead of knowing it

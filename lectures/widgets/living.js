@@ -2,12 +2,14 @@
 // one, a knot is what a network adds; the last thread ends in the next words. A part that is pressed is off. What that does is
 // asked of Python (`Kernel`), or looked up (`Stored`: a page without Python, one change at a time). Besides its parts, a window
 // (`window`: how many tokens each token sees; `kept`: those that all see nevertheless) and a direction can be changed.
+// A masked language model (`fills`) sees both sides, and its red thread is that of the hidden token (`position`).
 'use strict';
 (() => {
 if (window.nlmLiving) return;
 
-const VIEWS = { adds: 'How much each part adds', lens: 'What each layer would say next', direct: 'What each part writes for the next word' };
+const VIEWS = { adds: 'How much each part adds', lens: 'What each layer would say', direct: 'What each part writes for the next word' };
 const PLAIN = { window: null, kept: [], strength: 0 };
+const ROWS = 19; // em: a shallow model has high rows, so that its next words have room beside them
 const PACE = 60, PULSE = 380, SLOTS = 7, SEEN = 0.05, MOVES = 0.1; // PACE, PULSE: milliseconds; SEEN: a weight; MOVES: a probability
 const still = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
 const shown = words => words.trim() || words.replaceAll(' ', '␣');
@@ -71,6 +73,8 @@ class Living {
   constructor(host, backend, { sentences, at, view, explained, scale, layers, ...opens }, { sheet, next }) {
     Object.assign(this, { host, backend, explained, ...scale, more: { ...PLAIN, ...opens }, windowed: Boolean(opens.window), steers: layers.length > 0, off: new Set(), turn: 0, tail: Promise.resolve(), resting: null, maps: new Map() });
     const id = `nlm-living-${made++}`, alone = backend.most === 1;
+    const { fills } = sheet, whose = this.whose = fills ? 'the hidden token' : 'the last token';
+    if (ROWS > sheet.layers) host.style.setProperty('--row', `${(ROWS / sheet.layers).toFixed(2)}em`);
     this.board = make('div', { class: 'board', role: 'grid', 'aria-label': 'Parts of the model, the last layer on top. Enter switches a part off and on.',
       'data-lm-suppress-shortcuts': 'true', onclick: ({ target }) => this.press(target.dataset.part),
       onfocusin: ({ target }) => { if (target.dataset.part) this.reach(target.dataset.part); },
@@ -87,7 +91,7 @@ class Living {
     this.leads = make('a', backend.most === 1 ? {} : { 'data-commandlinker-command': 'rendermime:handle-local-link' }); // in JupyterLab a command opens it
     this.tokens = make('p', { class: 'tokens', role: 'group', 'aria-label': 'Tokens beyond the window', hidden: !this.windowed });
     this.legend = make('p', { class: 'legend' });
-    this.choose = make('select', { id, onchange: () => this.begin(this.choose.value) }, ...sentences.map(text => make('option', { value: text }, `${text} …`)));
+    this.choose = make('select', { id, onchange: () => this.begin(this.choose.value) }, ...sentences.map(text => make('option', { value: text }, fills ? text : `${text} …`)));
     this.typed = make('input', { type: 'text', 'aria-label': 'Your own sentence', placeholder: 'or type your own, then Enter', spellcheck: 'false', autocomplete: 'off',
       'data-lm-suppress-shortcuts': 'true', onkeydown: event => { event.stopPropagation(); if (event.key === 'Enter') this.begin(this.typed.value); } });
     const button = (words, does) => make('button', { type: 'button', onclick: does }, words);
@@ -97,7 +101,7 @@ class Living {
     this.view = make('select', { 'aria-label': 'What the picture shows', onchange: () => this.set([...this.off]) },
       ...Object.entries(VIEWS).filter(([name]) => name !== 'direct' || sheet.direct).map(([name, words]) => make('option', { value: name }, words)));
     this.view.value = view;
-    const bar = make('div', { class: 'bar' }, make('label', { for: id }, 'Sentence'), this.choose, ...(alone ? [] : [this.typed, button('Write the next token', () => this.write())]),
+    const bar = make('div', { class: 'bar' }, make('label', { for: id }, 'Sentence'), this.choose, ...(alone ? [] : [this.typed, ...(fills ? [] : [button('Write the next token', () => this.write())])]),
       this.view, this.on, this.wave, make('label', {}, this.first, ' without the first token'));
     this.table = make('div');
     const option = (value, words) => make('option', { value }, words), change = (name, from) => event => this.set([...this.off], { [name]: event.target.value && Number(event.target.value), ...from });
@@ -109,11 +113,11 @@ class Living {
     if (this.steers) bar.append(make('label', {}, 'Direction after layer ', this.after), make('label', {}, 'strength ', this.strength));
     this.grip();
     this.twin = make('details', { ontoggle: () => this.tell() }, make('summary', {}, 'Keys, what is drawn, and the same as a table'),
-      make('p', {}, 'Keys in the picture: arrows move, Enter switches a part off and on, L its whole layer, ', alone ? '' : 'Space writes the next token, ', 'Escape switches all on.'),
-      make('p', {}, 'Threads are tokens, going up through the layers; the last one ends in the next token, and what reaches it is red. A line between threads is what a head brings from an earlier token, ',
-        'as wide as the vector that it adds, against the vector that it is added to. A knot is what a network adds. On the left each head is a dot and each network a square, as large as what it adds at the last token; ',
+      make('p', {}, 'Keys in the picture: arrows move, Enter switches a part off and on, L its whole layer, ', alone || fills ? '' : 'Space writes the next token, ', 'Escape switches all on.'),
+      make('p', {}, `Threads are tokens, going up through the layers; that of ${whose} ends in the ${fills ? 'tokens that may be hidden' : 'next token'}, and what reaches it is red. A line between threads is what a head brings from ${fills ? 'another' : 'an earlier'} token, `,
+        'as wide as the vector that it adds, against the vector that it is added to. A knot is what a network adds. On the left each head is a dot and each network a square, as large as what it adds at ', whose, '; ',
         'once you have tried one, as red as the share of the likeliest token that its absence moves. An arc is where the chosen head looks. Off means that a part adds nothing.'),
-      make('p', {}, `“${VIEWS.lens}” reads the last token's vector after each layer as if it were the last layer's (the logit lens): its first guess, where that changes, and as a bar the probability of the word that the whole model puts first. `,
+      make('p', {}, `“${VIEWS.lens}” reads the vector of ${whose} after each layer as if it were the last layer's (the logit lens): its first guess, where that changes, and as a bar the probability of the word that the whole model puts first. `,
         'A dot on a thread: there the first guess is already that of the last layer.', sheet.direct ? ` “${VIEWS.direct}” splits the difference between the logits of the two likeliest tokens (direct logit attribution, with everything on): the larger a part, the more it writes; a ring works against the first.` : ''),
       this.windowed ? make('p', {}, 'A token that the last one does not see is struck through, and lines that no token reads through the window are not drawn.') : '',
       this.steers ? make('p', {}, 'The direction is added to the vector of the last token after one layer, as often as the strength says. The knob on the last thread can be dragged.') : '',
@@ -156,7 +160,7 @@ class Living {
   weigh() {
     const { adds, networks, direct, heads } = this.sheet, shares = this.view.value === 'direct' && direct, most = shares && Math.max(...shares.flat().map(Math.abs));
     for (const [l, row] of adds.entries()) for (const k of range(heads + 1)) {
-      const cell = this.cells.get(`${l}.${k}`), size = shares ? 0.12 + 0.88 * Math.sqrt(Math.abs(shares[l][k]) / most) : 0.25 + (k < heads ? 5 * row[k] : networks[l].at(-1));
+      const cell = this.cells.get(`${l}.${k}`), size = shares ? 0.12 + 0.88 * Math.sqrt(Math.abs(shares[l][k]) / most) : 0.25 + (k < heads ? 5 * row[k] : networks[l][this.sheet.position]);
       cell.style.setProperty('--size', Math.min(1, size).toFixed(2));
       cell.classList.toggle('minus', Boolean(shares) && shares[l][k] < 0);
     }
@@ -170,11 +174,11 @@ class Living {
 
   // The lens: beside the last thread what each layer would say, and on all threads where that is already what the last one says.
   read() {
-    const { over, X, Y, dy, em, top, lens: { last, same } } = this, end = X(this.sheet.tokens.length - 1), wide = Math.max(1.5 * em, this.fanWide - 10 * em), group = draw('g', { class: 'lens' }), said = [];
+    const { over, X, Y, thick: dy, em, top, sheet: { position }, lens: { last, same } } = this, end = X(this.sheet.tokens.length - 1), wide = Math.max(1.5 * em, this.fanWide - 10 * em), group = draw('g', { class: 'lens' }), said = [];
     last.forEach(([word, , p], l) => {
-      const y = l ? Y(l) : Y(0) - 0.2 * dy;
+      const y = l ? Y(l) : Y(0) - 0.2 * this.dy;
       if (p >= 0.01) group.append(draw('rect', { x: end + 0.7 * em, y: y - 0.2 * dy, width: (wide * p).toFixed(1), height: 0.4 * dy }));
-      same[l].forEach((one, i) => { if (one) group.append(draw('circle', { cx: X(i), cy: y, r: 0.24 * dy, class: i === same[l].length - 1 ? 'last' : '' })); });
+      same[l].forEach((one, i) => { if (one) group.append(draw('circle', { cx: X(i), cy: y, r: 0.24 * dy, class: i === position ? 'last' : '' })); });
       if (!l || word !== last[l - 1][0]) said.push([y + 0.3 * em, `${l ? `layer ${l - 1}` : 'embedding'}: ${shown(word)}`]);
     });
     // A line of its own for each: what is too near moves up, and what then is above the picture moves down again.
@@ -187,15 +191,16 @@ class Living {
 
   // Where everything is. Rows are as high as those of the board, so that a layer's threads are beside its buttons.
   lay() {
-    const { svg, sheet: { tokens, layers, heads, lines, networks } } = this, n = tokens.length, last = n - 1;
+    const { svg, sheet: { tokens, layers, heads, lines, networks, position } } = this, n = tokens.length;
     const em = this.em = parseFloat(getComputedStyle(this.host).fontSize), dy = this.dy = this.high = this.rowHeight(), room = this.room = this.loom.clientWidth, left = 1.6 * em;
     if (!room || !dy) return;
+    const thick = this.thick = Math.min(dy, em); // what lines and knots are measured by
     const small = this.narrow(), fan = this.fanWide = Math.min(17 * em, Math.max((small ? 12.6 : 9.8) * em, 0.34 * room));
     const wide = this.wide = small ? Math.max(room, fan + left + 1.5 * em * (n - 1)) : room, right = wide - fan; // then it is scrolled, from its end
     const apart = (right - left) / Math.max(1, tokens.length - 1), steep = apart < 1.3 * em;
     const longest = Math.max(...tokens.map(token => shown(token).length)), turned = longest * 0.55 * em > apart;
     const top = this.top = 1.4 * em, foot = this.foot = top + layers * dy, below = turned ? 0.55 * em * Math.min(12, longest) * (steep ? 0.95 : 0.75) + 1.6 * em : 2.3 * em;
-    const X = this.X = i => left + (right - left) * i / Math.max(1, last), Y = this.Y = l => foot - dy * l;
+    const X = this.X = i => left + (right - left) * i / Math.max(1, n - 1), Y = this.Y = l => foot - dy * l;
     svg.setAttribute('height', foot + below);
     svg.style.width = wide > room ? `${wide}px` : '';
     this.loom.tabIndex = wide > room ? 0 : -1;
@@ -207,19 +212,21 @@ class Living {
     for (const l of range(layers)) {
       this.rows.set(l, hits.appendChild(draw('rect', { class: 'row', x: 0, y: Y(l + 1), width: right + em, height: dy, 'data-part': l })));
       for (const k of range(heads + 1)) this.lines.set(`${l}.${k}`, []);
-      networks[l].forEach((size, i) => this.lines.get(`${l}.${heads}`).push(knots.appendChild(draw('circle', { class: i === last ? 'last' : '', cx: X(i), cy: Y(l + 0.5),
-        r: Math.min(0.62 * dy, 0.3 * apart, 0.7 + 0.75 * dy * size).toFixed(1) }))));
+      networks[l].forEach((size, i) => this.lines.get(`${l}.${heads}`).push(knots.appendChild(draw('circle', { class: i === position ? 'last' : '', cx: X(i), cy: Y(l + 0.5),
+        r: Math.min(0.62 * thick, 0.3 * apart, 0.7 + 0.75 * thick * size).toFixed(1) }))));
     }
+    const [rise, fall] = dy > em ? [0.45, 0.5] : [1.3, -0.35];
     for (const [l, k, i, j, w] of [...lines].reverse()) {
       const x = X(j), to = X(i), across = to - x, y = Y(l + 0.1), up = Y(l + 1);
-      const line = cloth.appendChild(draw('path', { class: `${i === last ? 'last' : ''}${j ? '' : ' parked'}`, 'stroke-width': Math.max(0.5, Math.min(0.5 * dy, 1.6 * dy * w)).toFixed(2),
-        opacity: Math.min(0.95, 0.16 + 3.2 * w).toFixed(2), d: `M${x} ${y}C${x + 0.2 * across} ${y - 1.3 * dy},${x + 0.78 * across} ${y + 0.35 * dy},${to} ${up}` }));
+      const line = cloth.appendChild(draw('path', { class: `${i === position ? 'last' : ''}${j ? '' : ' parked'}`, 'stroke-width': Math.max(0.5, Math.min(0.5 * thick, 1.6 * thick * w)).toFixed(2),
+        opacity: Math.min(0.95, 0.16 + 3.2 * w).toFixed(2), d: `M${x} ${y}C${x + 0.2 * across} ${y - rise * dy},${x + 0.78 * across} ${y - fall * dy},${to} ${up}` }));
       this.lines.get(`${l}.${k}`).push(Object.assign(line, { from: j, to: i }));
     }
     tokens.forEach((token, i) => {
-      warp.append(draw('path', { class: i === last ? 'thread last' : 'thread', d: `M${X(i)} ${foot + 0.35 * em}V${top}` }));
+      const on = i === position && i < n - 1 ? `C${X(i)} ${top - em},${X(i)} ${top - em},${X(i) + em} ${top - em}H${X(n - 1) + 0.4 * em}` : ''; // over the others
+      warp.append(draw('path', { class: i === position ? 'thread last' : 'thread', d: `M${X(i)} ${foot + 0.35 * em}V${top}${on}` }));
       const place = turned ? { transform: `translate(${X(i) + 0.25 * em} ${foot + 1.1 * em}) rotate(${steep ? -65 : -40})`, 'text-anchor': 'end' } : { x: X(i), y: foot + 1.5 * em, 'text-anchor': 'middle' };
-      warp.append(draw('text', { class: i === last ? 'token last' : 'token', 'data-token': this.windowed && i, ...place }, shown(token)));
+      warp.append(draw('text', { class: i === position ? 'token last' : 'token', 'data-token': this.windowed && i, ...place }, shown(token)));
     });
     this.pulse = draw('path', { class: 'pulse' });
     this.over = draw('g', { class: 'over' });
@@ -239,13 +246,13 @@ class Living {
     const { em, X, top } = this, now = new Map(next.map(([id, , p]) => [id, p])), words = new Map([...this.whole, ...next].map(([id, word]) => [id, word]));
     const kept = this.sheet.follow.length ? this.sheet.follow : this.whole.slice(0, 3).map(([id]) => id), ids = [...new Set([...kept, ...now.keys()])].sort((a, b) => (now.get(b) || 0) - (now.get(a) || 0));
     const chosen = [...ids.filter(id => kept.includes(id)), ...ids.filter(id => !kept.includes(id))].slice(0, SLOTS).sort((a, b) => (now.get(b) || 0) - (now.get(a) || 0));
-    const x = X(this.sheet.tokens.length - 1), to = this.wide - this.fanWide + Math.min(6.2 * em, (this.narrow() ? 0.25 : 0.35) * this.fanWide), start = 1.9 * em, whole = 10 * em, least = 2.15 * em;
+    const n = this.sheet.tokens.length, aside = this.sheet.position < n - 1, x = X(n - 1) + (aside ? 0.4 * em : 0), to = this.wide - this.fanWide + Math.min(6.2 * em, (this.narrow() ? 0.25 : 0.35) * this.fanWide), start = 1.9 * em, whole = 10 * em, least = 2.15 * em;
     const changed = this.changed() || Boolean(this.waving);
     let y = 0.1 * em, used = 0;
     for (const [id, group] of this.ribbons) if (!chosen.includes(id)) { group.remove(); this.ribbons.delete(id); }
     for (const id of chosen) {
       const p = now.get(id) || 0, was = this.whole.find(([one]) => one === id)?.[2], h = Math.max(0.8, p * whole), room = Math.max(h, least, changed && was ? was * whole : 0), c = y + room / 2;
-      const a = top - 0.2 * em + used * start, b = a + Math.max(0.8, p * start), bend = (to - x) * 0.5;
+      const a = top - (aside ? 1.2 : 0.2) * em + used * start, b = a + Math.max(0.8, p * start), bend = (to - x) * 0.5;
       if (!this.ribbons.has(id)) this.ribbons.set(id, this.fan.appendChild(draw('g', {}, draw('path'), draw('path', { class: 'was' }), draw('g', { class: 'named' }, draw('text', { class: 'word', y: 0 }), draw('text', { class: 'p', y: 0.95 * em })))));
       const group = this.ribbons.get(id), [ribbon, before, named] = group.children;
       const d = `M${x} ${a}C${x + bend} ${a - 0.6 * em},${to - bend} ${c - h / 2},${to} ${c - h / 2}L${to} ${c + h / 2}C${to - bend} ${c + h / 2},${x + bend} ${b - 0.4 * em},${x} ${b}Z`;
@@ -263,7 +270,7 @@ class Living {
   // The change goes up the last thread.
   rise(layer) {
     if (still() || !this.pulse.animate || layer === undefined) return;
-    const x = this.X(this.sheet.tokens.length - 1), from = this.Y(layer), length = from - this.top;
+    const x = this.X(this.sheet.position), from = this.Y(layer), length = from - this.top;
     this.pulse.setAttribute('d', `M${x} ${from}V${this.top}`);
     this.pulse.animate([{ strokeDasharray: `0 ${length}`, opacity: 1 }, { strokeDasharray: `${length} 0`, opacity: 1, offset: 0.7 }, { strokeDasharray: `${length} 0`, opacity: 0 }], PULSE);
   }
@@ -330,7 +337,7 @@ class Living {
   }
 
   write() {
-    if (this.backend.most > 1) this.fresh({ write: this.next[0][0], off: [...this.off], ...this.more }, [...this.off]);
+    if (this.backend.most > 1 && !this.sheet.fills) this.fresh({ write: this.next[0][0], off: [...this.off], ...this.more }, [...this.off]);
   }
 
   // --- a window, and a direction ------------------------------------------------------------------------
@@ -354,7 +361,7 @@ class Living {
     ball.addEventListener('pointerdown', event => { ball.setPointerCapture(event.pointerId); event.preventDefault(); });
     ball.addEventListener('pointermove', event => {
       if (!ball.hasPointerCapture(event.pointerId)) return;
-      const away = event.clientX - this.svg.getBoundingClientRect().left - this.X(this.sheet.tokens.length - 1), strength = Math.round(away / this.unit() / this.notch) * this.notch;
+      const away = event.clientX - this.svg.getBoundingClientRect().left - this.X(this.sheet.position), strength = Math.round(away / this.unit() / this.notch) * this.notch;
       const within = Math.max(-this.strongest, Math.min(this.strongest, strength));
       if (within !== this.more.strength) this.set([...this.off], { strength: within });
     });
@@ -377,7 +384,7 @@ class Living {
     this.strength.value = strength;
     this.strength.setAttribute('aria-valuetext', signed(strength));
     if (!this.X) return; // not laid out yet: where it is hidden it has no width
-    const x = this.X(tokens.length - 1), y = this.Y(layer + 1), [line, ball] = this.knob.children, wide = this.strongest * this.unit();
+    const x = this.X(this.sheet.position), y = this.Y(layer + 1), [line, ball] = this.knob.children, wide = this.strongest * this.unit();
     for (const [name, value] of Object.entries({ x1: x - wide, x2: x + wide, y1: y, y2: y })) line.setAttribute(name, value);
     for (const [name, value] of Object.entries({ cx: x + strength * this.unit(), cy: y, r: 0.5 * em })) ball.setAttribute(name, value);
   }
@@ -445,8 +452,9 @@ class Living {
 
   // The attention of one head, from one token on: with everything on from the sheet, else as Python told.
   weights(name, i) {
-    const { tokens, heads } = this.sheet, n = tokens.length, [l, k] = name.split('.').map(Number), from = i * (i + 1) / 2, map = this.maps.get(name);
-    const begin = map ? from : (l * heads + k) * n * (n + 1) / 2 + from, found = Array.from((map || this.bytes).subarray(begin, begin + i + 1), byte => byte / 255);
+    const { tokens, heads, fills } = this.sheet, n = tokens.length, [l, k] = name.split('.').map(Number), map = this.maps.get(name);
+    const [from, wide, all] = fills ? [i * n, n, n * n] : [i * (i + 1) / 2, i + 1, n * (n + 1) / 2], begin = map ? from : (l * heads + k) * all + from;
+    const found = Array.from((map || this.bytes).subarray(begin, begin + wide), byte => byte / 255);
     const seen = found.map((w, j) => (this.shut(j, i) ? 0 : w));
     if (!this.first.checked || i === 0) return seen;
     const rest = 1 - seen[0];
@@ -484,7 +492,7 @@ class Living {
   name(name, cell) { cell.setAttribute('aria-label', this.label(name) + (name === this.at ? `. ${this.reading(name)}` : '')); }
 
   arcs(name) {
-    const { over, X, Y, dy, em, foot } = this, n = this.sheet.tokens.length, l = parseInt(name, 10), parts = this.partsOf(name);
+    const { over, X, Y, thick: dy, em, foot, sheet: { position } } = this, n = this.sheet.tokens.length, l = parseInt(name, 10), parts = this.partsOf(name);
     for (const [part, lines] of this.lines) for (const line of lines) line.classList.toggle('lit', parts.includes(part));
     this.svg.classList.toggle('looking', this.isHead(name));
     this.svg.classList.toggle('without', this.first.checked);
@@ -492,12 +500,12 @@ class Living {
     if (!this.isHead(name)) return;
     const y = Y(l + 0.5);
     for (const i of range(n)) this.weights(name, i).forEach((w, j) => {
-      if (w < SEEN || j === i && i < n - 1) return;
-      const last = i === n - 1, rise = j === i ? 1.4 * em : Math.min(y - 4, 1.2 * em + 0.3 * (X(i) - X(j))), out = j === i ? 0.9 * em : 0;
+      if (w < SEEN || j === i && i !== position) return;
+      const last = i === position, rise = j === i ? 1.4 * em : Math.min(y - 4, 1.2 * em + 0.3 * Math.abs(X(i) - X(j))), out = j === i ? 0.9 * em : 0;
       over.append(draw('path', { class: last ? 'arc last' : 'arc', d: `M${X(j)} ${y}C${X(j) - out} ${y - rise},${X(i) + out} ${y - rise},${X(i)} ${y}`,
         'stroke-width': (last ? 1 + 0.5 * dy * w : 0.5 + 0.22 * dy * w).toFixed(1), opacity: (last ? 0.45 + 0.55 * w : 0.15 + 0.5 * w).toFixed(2) }));
     });
-    this.weights(name, n - 1).forEach((w, j) => {
+    this.weights(name, position).forEach((w, j) => {
       if (w >= SEEN) over.append(draw('circle', { class: 'source', cx: X(j), cy: foot + 0.35 * em, r: (0.12 * em + 0.42 * em * Math.sqrt(w)).toFixed(1) }));
     });
   }
@@ -510,16 +518,16 @@ class Living {
 
   // What one part does, in a sentence.
   reading(name) {
-    const { tokens, adds, networks, heads } = this.sheet, [l, k] = name.split('.').map(Number), last = shown(tokens.at(-1));
+    const { tokens, adds, networks, heads, position } = this.sheet, [l, k] = name.split('.').map(Number), last = shown(tokens[position]);
     const of = size => `${size.toFixed(2)} of the length of the vector at “${last}”`;
     const [first, second] = this.whole.map(([, word]) => `“${shown(word)}”`), share = this.view.value === 'direct' && k !== undefined ? this.sheet.direct[l][k] : null;
     if (share !== null) return `${k === heads ? `Network ${l}` : `Head ${name}`} writes ${signed(share)} to the logit of ${first} minus that of ${second}.`;
     const p = this.tried.get(name), alone = p === undefined || this.isOff(name) ? '' : ` Alone off: ${shown(this.whole[0][1])} ${per(p)} instead of ${per(this.whole[0][2])}.`;
-    if (k === undefined && this.view.value === 'lens') return `After layer ${l} the last token would say “${shown(this.lens.last[l + 1][0])}”, ${per(this.lens.last[l + 1][1])}; “${shown(this.whole[0][1])}” has ${per(this.lens.last[l + 1][2])}.`;
+    if (k === undefined && this.view.value === 'lens') return `After layer ${l} ${this.whose} would say “${shown(this.lens.last[l + 1][0])}”, ${per(this.lens.last[l + 1][1])}; “${shown(this.whole[0][1])}” has ${per(this.lens.last[l + 1][2])}.`;
     if (k === undefined && this.view.value === 'direct') return `Layer ${l} writes ${signed(this.sheet.direct[l].reduce((a, b) => a + b))} to the logit of ${first} minus that of ${second}.`;
-    if (k === undefined) return `Layer ${l}: ${heads} heads, then a network, which adds ${of(networks[l].at(-1))}.${alone}`;
-    if (k === heads) return `Network ${l} adds ${of(networks[l].at(-1))}.${alone}`;
-    const weights = this.weights(name, tokens.length - 1), best = range(weights.length).sort((a, b) => weights[b] - weights[a]).slice(0, 2).filter(j => weights[j] >= SEEN);
+    if (k === undefined) return `Layer ${l}: ${heads} heads, then a network, which adds ${of(networks[l][position])}.${alone}`;
+    if (k === heads) return `Network ${l} adds ${of(networks[l][position])}.${alone}`;
+    const weights = this.weights(name, position), best = range(weights.length).sort((a, b) => weights[b] - weights[a]).slice(0, 2).filter(j => weights[j] >= SEEN);
     const then = this.changed() && this.backend.most === 1 ? ' with everything on' : '';
     return `Head ${name} adds ${of(adds[l][k])}. From there it looks${then} at ${best.map(j => `“${shown(tokens[j])}” ${weights[j].toFixed(2)}`).join(', ') || 'nothing in particular'}`
       + `${this.first.checked ? ', without the first token' : ''}.${alone}`;
@@ -575,14 +583,14 @@ class Living {
     const moves = follow.map(one => `“${shown(next.find(([other]) => other === one)?.[1] ?? word)}” from ${per(p(this.whole, one))} to ${per(p(next, one))}`).join(', ');
     this.mark();
     this.pour(next);
-    this.say(ways.length ? `${ways[0][0].toUpperCase()}${ways.join(', ').slice(1)}: ${moves}.${first}` : `Everything is on. Next comes “${shown(word)}”, ${per(whole)}.`);
+    this.say(ways.length ? `${ways[0][0].toUpperCase()}${ways.join(', ').slice(1)}: ${moves}.${first}` : `Everything is on. ${this.sheet.fills ? 'It fills in' : 'Next comes'} “${shown(word)}”, ${per(whole)}.`);
   }
 
   say(words) { this.says.textContent = words; }
 
   tell() {
     if (!this.twin?.open) return;
-    const { layers, heads, adds, networks, tokens } = this.sheet, last = tokens.length - 1, now = new Map(this.next.map(([id, , p]) => [id, p]));
+    const { layers, heads, adds, networks, tokens, position: last, fills } = this.sheet, now = new Map(this.next.map(([id, , p]) => [id, p]));
     const table = (caption, names, rows) => make('table', {}, make('caption', {}, caption), make('thead', {}, make('tr', {}, ...names.map(name => make('th', { scope: 'col' }, name)))),
       make('tbody', {}, ...rows.map(([name, ...cells]) => make('tr', {}, make('th', { scope: 'row' }, name), ...cells.map(cell => make('td', {}, cell))))));
     const words = [...this.next].sort((a, b) => b[2] - a[2]).map(([id, word]) => [shown(word), per(now.get(id)), this.whole.some(([one]) => one === id) ? per(this.whole.find(([one]) => one === id)[2]) : 'little']);
@@ -592,8 +600,8 @@ class Living {
       return [`${l}`, off.length === heads + 1 ? 'the whole layer' : off.join(', ') || 'nothing', `${k}, adds ${adds[l][k].toFixed(2)}, looks at “${shown(tokens[j])}” ${weights[j].toFixed(2)}`,
         networks[l][last].toFixed(2), `${shown(this.lens.last[l + 1][0])} ${per(this.lens.last[l + 1][1])}`, ...(this.sheet.direct ? [this.sheet.direct[l].reduce((a, b) => a + b).toFixed(2)] : []), p === undefined ? 'not tried' : per(p)];
     });
-    this.table.replaceChildren(table('The next token', ['token', 'now', 'with everything on'], words),
-      table(`The layers, as they act at “${shown(tokens[last])}”`, ['layer', 'off', 'the head that adds most', 'the network adds', 'it would say next', ...(this.sheet.direct ? [`it writes to “${shown(this.whole[0][1])}” less “${shown(this.whole[1][1])}”`] : []), `“${shown(this.whole[0][1])}” without this layer alone`], rows));
+    this.table.replaceChildren(table(`The ${fills ? 'hidden' : 'next'} token`, ['token', 'now', 'with everything on'], words),
+      table(`The layers, as they act at “${shown(tokens[last])}”`, ['layer', 'off', 'the head that adds most', 'the network adds', 'it would say', ...(this.sheet.direct ? [`it writes to “${shown(this.whole[0][1])}” less “${shown(this.whole[1][1])}”`] : []), `“${shown(this.whole[0][1])}” without this layer alone`], rows));
   }
 
   // --- keys -----------------------------------------------------------------------------------------------
@@ -610,7 +618,7 @@ class Living {
     else if (!inside) return;
     else if (moves[event.key]) to(...moves[event.key]);
     else if (event.key === 'Enter') this.press(this.at);
-    else if (event.key === ' ' && this.backend.most > 1) this.write();
+    else if (event.key === ' ' && this.backend.most > 1 && !this.sheet.fills) this.write();
     else if (event.key === ' ') this.press(this.at);
     else if (event.key.toLowerCase() === 'l') this.press(`${l}`);
     else return;

@@ -3,6 +3,8 @@
     widgets.living(model, tokenizer, "The capital of France is")
     widgets.living(model, tokenizer, "The capital of France is", window=4)                        keys off
     widgets.living(model, tokenizer, "The teacher", directions={0: plural}, strength=1.0)         steering
+    widgets.living(model, tokenizer, "How are you?", encode=in_chat)                              in a template
+    widgets.living(encoder, letters, "know_edge", mask="_")                       a masked language model
 
 `living.js` draws and listens. It asks here what a switch does (`Machine`): a line of JSON in a hidden field there, one
 in a hidden place back. A page without Python has `stored` answers, one change at a time.
@@ -19,7 +21,8 @@ from typing import Any
 import ipywidgets
 import numpy as np
 import torch
-from torch import Tensor
+import torch.nn.functional as F
+from torch import Tensor, nn
 
 from nlmcore.attention import window_mask
 from nlmcore.inspect import Part, Sizes, Switches, direct_logits, sizes
@@ -45,6 +48,25 @@ EXPLAINED = {
 
 Change = Callable[[Tensor, Tensor, float], Tensor]
 """(vector at the last token, direction, strength) -> new vector"""
+Encode = Callable[[str], Sequence[int]]
+"""What the model reads for a sentence."""
+
+
+class Filling(nn.Module):
+    """A masked language model, in the shape in which `Switches` reads a decoder."""
+
+    def __init__(self, model: Any) -> None:
+        super().__init__()
+        self.config, self.head, self.encoder = model.config, [model], [model.encoder]  # each module is registered once
+        self.layers, self.final_norm = model.encoder.layers, model.encoder.final_norm
+
+    def hidden_states(self, tokens: Tensor) -> tuple[Tensor, None]:
+        return self.encoder[0](tokens), None
+
+    def output(self, h: Tensor) -> Tensor:
+        (model,) = self.head
+        logits: Tensor = model.output(model.norm(F.gelu(model.transform(h)))) + model.bias
+        return logits
 
 
 def steered(x: Tensor, direction: Tensor, strength: float) -> Tensor:
@@ -63,35 +85,47 @@ class Machine:
         directions: Mapping[int, Tensor],
         change: Change = steered,
         follow: Sequence[str] = (),
+        encode: Encode | None = None,
+        mask: str | None = None,
     ) -> None:
-        self.model, self.tokenizer = model, tokenizer
+        self.model: Any = Filling(model) if mask else model
+        self.tokenizer, self.encode, self.mask = tokenizer, encode or tokenizer.encode, mask
         self.directions, self.change = directions, change
         self.follow = [tokenizer.encode(word)[0] for word in follow]
-        self.layers, self.heads = len(model.layers), model.config.n_heads
-        self.begin(tokenizer.encode(text))
+        self.layers, self.heads = len(self.model.layers), model.config.n_heads
+        self.read(text)
 
-    def begin(self, ids: Sequence[int]) -> None:
-        """Raises ValueError, in words, for a sentence that is too short or too long."""
+    def read(self, text: str) -> None:
+        self.begin(self.encode(text), text)
+
+    def begin(self, ids: Sequence[int], text: str = "") -> None:
+        """text: of a sentence that was chosen. Raises ValueError, in words, if there are too few or too many tokens."""
         if not 2 <= len(ids) <= LONGEST:
             raise ValueError(f"The picture has room for 2 to {LONGEST} tokens; this sentence has {len(ids)}.")
-        self.ids = list(ids)
-        self.switches = Switches(self.model, torch.tensor([self.ids]))
+        hidden = tuple(self.tokenizer.encode(self.mask)) if self.mask else ()
+        if hidden and list(ids).count(*hidden) != 1:
+            raise ValueError(f"Write {self.mask} once, for what the model is to fill in.")
+        self.ids, self.text = list(ids), text
+        self.position = self.ids.index(*hidden) if hidden else len(self.ids) - 1
+        self.switches = Switches(self.model, torch.tensor([self.ids]), self.position)
         self.whole = self.switches.off([])
 
     def sheet(self) -> dict[str, Any]:
         """What the picture of a sentence is drawn from."""
         found: Sizes = sizes(self.model, torch.tensor([self.ids]))
-        brought = found.brought.tril(-1)
+        brought = found.brought * (1 - torch.eye(len(self.ids)))
         values, at = brought.flatten().topk(min(LINES, brought.numel()))
         places = np.stack(np.unravel_index(at.numpy(), brought.shape), axis=1).tolist()
         return {
-            "text": self.tokenizer.decode(self.ids),
+            "text": self.text,
             "tokens": [self.name(i) for i in self.ids],
             "layers": self.layers,
             "heads": self.heads,
-            "weights": _bytes(found.weights),
+            "position": self.position,
+            "fills": bool(self.mask),
+            "weights": self.bytes(found.weights),
             "lines": [[*of, round(w, 3)] for of, w in zip(places, values.tolist(), strict=True) if w > 0],
-            "adds": [[round(float(x), 3) for x in row] for row in found.heads[..., -1]],
+            "adds": [[round(float(x), 3) for x in row] for row in found.heads[..., self.position]],
             "networks": [[round(float(x), 2) for x in row] for row in found.networks],
             "next": self.next(self.whole),
             "follow": self.follow,
@@ -105,14 +139,16 @@ class Machine:
         read = self.switches.lens()
         guesses, final = read.argmax(-1), self.whole.argmax()
         rows = [
-            [self.name(int(guess[-1])), *(round(float(x.exp()), 4) for x in (log_p[-1].max(), log_p[-1, final]))]
-            for guess, log_p in zip(guesses, read, strict=True)
+            [self.name(int(guess)), *(round(float(x.exp()), 4) for x in (log_p.max(), log_p[final]))]
+            for guess, log_p in zip(guesses[:, self.position], read[:, self.position], strict=True)
         ]
         return {"last": rows, "same": (guesses == guesses[-1]).int().tolist()}
 
     def direct(self) -> list[list[float]] | None:
         """What each head and each network of a layer writes to the logit of the likeliest word, less that of the second;
-        None where the pathway is no plain sum."""
+        None where the pathway is no plain sum, or the logits are not linear in it."""
+        if self.mask:
+            return None
         first, second = self.whole.topk(2).indices
         weight = self.model.output.weight
         try:
@@ -126,8 +162,10 @@ class Machine:
         """The answer to a message of the page. With a new text, or one more token, comes a new sheet."""
         told: dict[str, Any] = {}
         if "text" in message or "write" in message:
-            more = [*self.ids, int(message["write"])] if "write" in message else self.tokenizer.encode(message["text"])
-            self.begin(more)
+            if "write" in message:
+                self.begin([*self.ids, int(message["write"])])
+            else:
+                self.read(message["text"])
             told["sheet"] = self.sheet()
         if "each" in message:
             alone = self.switches.each(message["each"])
@@ -135,7 +173,7 @@ class Machine:
         told["next"] = self.next(self.changed(message))
         if "look" in message:
             layer, head = map(int, message["look"].split("."))
-            told["weights"] = _bytes(self.switches.weights(layer)[head])
+            told["weights"] = self.bytes(self.switches.weights(layer)[head])
         if "lens" in message:
             told["lens"] = self.lens()
         return told
@@ -178,6 +216,11 @@ class Machine:
     def name(self, token: int) -> str:
         return str(self.tokenizer.decode([token])).replace("\n", "↵")
 
+    def bytes(self, weights: Tensor) -> str:
+        """Attention (…, query, key) as bytes in base64; of a decoder its lower triangle only."""
+        seen = np.tril(np.ones(weights.shape[-2:], dtype=bool)) | bool(self.mask)
+        return base64.b64encode(np.rint(255 * weights.numpy()[..., seen]).astype(np.uint8).tobytes()).decode()
+
     def next(self, log_p: Tensor) -> list[list[Any]]:
         """[token, its words, probability]: the likeliest now, those that are likeliest with everything on, and those
         that are followed."""
@@ -187,13 +230,6 @@ class Machine:
     def tops(self, rows: Tensor) -> list[float]:
         """The probability of the word that is likeliest with everything on."""
         return [round(p, 4) for p in rows[:, self.whole.argmax()].exp().tolist()]
-
-
-def _bytes(weights: Tensor) -> str:
-    """Attention (…, query, key) as bytes, its lower triangle only, in base64."""
-    values = weights.numpy()
-    lower = np.tril_indices(values.shape[-1])
-    return base64.b64encode(np.rint(255 * values[..., lower[0], lower[1]]).astype(np.uint8).tobytes()).decode()
 
 
 class Living(ipywidgets.VBox):
@@ -241,13 +277,13 @@ class Living(ipywidgets.VBox):
         style = f'<style onload="{html.escape(boot)}">{STYLE.read_text(encoding="utf-8")}</style>' if boot else ""
         return (
             f'{style}<div class="nlm-living"{place}'
-            f' data-told="{html.escape(json.dumps(told, ensure_ascii=False))}"><p>{html.escape(self.first["text"])} …</p>'
-            f"<table><caption>The next token, with its probability</caption>{rows}</table></div>"
+            f' data-told="{html.escape(json.dumps(told, ensure_ascii=False))}"><p>{html.escape(self.first["text"])}{"" if self.first["fills"] else " …"}</p>'
+            f"<table><caption>The {'hidden' if self.first['fills'] else 'next'} token, with its probability</caption>{rows}</table></div>"
         )
 
     def _reading(self, text: str) -> Machine:
         machine = copy(self.machine)
-        machine.begin(machine.tokenizer.encode(text))
+        machine.read(text)
         return machine
 
     def next(self, text: str = "", **asked: Any) -> dict[str, float]:
@@ -294,8 +330,10 @@ def living(
     strength: float = 0.0,
     yours: Change = steered,
     follow: Sequence[str] = (),
+    encode: Encode | None = None,
+    mask: str | None = None,
 ) -> Living:
-    """A decoder at work on a sentence: press a layer, a head or a network, and it is off.
+    """A model at work on a sentence: press a layer, a head or a network, and it is off.
 
     sentences: the first is shown, the others can be chosen, and any can be typed (2 to 24 tokens). at: the part that is
     looked at first, "23" for a layer or "23.4" for a head. view: what the picture shows first, how much each part "adds",
@@ -303,7 +341,7 @@ def living(
     attribution). window: 4, 8 or 16; every token then sees only so many, itself included, until one that is further back
     is pressed. directions: layer -> (d_model,), which can be added after that layer at the last token; layer and strength:
     of the one that is added first. yours: a change of your own in place of `steered`. follow: words whose probabilities are
-    told. Raises ValueError if there is no sentence, or for another view, window or layer.
+    told. encode: what the model reads for a sentence, in place of `tokenizer.encode`. mask: of a `MaskedLM`, what hides the token that it fills in, once a sentence. Raises ValueError if there is no sentence, or for another view, window or layer.
     """
     if not sentences:
         raise ValueError("living needs a sentence: living(model, tokenizer, 'The capital of France is')")
@@ -315,6 +353,8 @@ def living(
     layer = next(iter(directions), None) if layer is None else layer
     if directions and layer not in directions:
         raise ValueError(f"layer must be one of directions, {', '.join(map(str, directions))}, got {layer!r}")
-    machine = Machine(model, tokenizer, sentences[0], directions, yours, follow)
+    if mask and (window or directions):
+        raise ValueError("mask must be without window and directions, which act on a decoder")
+    machine = Machine(model, tokenizer, sentences[0], directions, yours, follow, encode, mask)
     opens = {"at": at, "view": view, "window": window, "layer": layer, "strength": strength, "layers": [*directions]}
     return Living(machine, sentences, opens)

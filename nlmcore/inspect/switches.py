@@ -6,6 +6,7 @@
     switches.off([], mask=window_mask(n, 8))      ... through a window of eight
     switches.off([], steer=(0, lambda x: x + d))  ... with a direction added after layer 0, at the last token
     switches.lens()                         log-probabilities read after 0, 1, … layers, with what is off now
+    Switches(encoder, tokens, position=4)   of a bidirectional model: log-probabilities of a hidden token
 
 Off means that the part adds zero, by `patch`. The pathway after every layer is kept as it is *now*, so that a switch
 computes only the layers from the lowest one that changed.
@@ -50,12 +51,13 @@ def ablation(model: Any, parts: Iterable[Part]) -> dict[Any, Change]:
 class Switches:
     """One text; `parts` are off now, and `depths` is the pathway after 0, 1, … layers, (1, time, d_model) each.
 
-    model: a decoder with `layers`, each of them with an `attention` and a `feed_forward`.
+    model: has `layers`, each of them with an `attention` and a `feed_forward`, and `hidden_states`, `final_norm` and
+    `output`. position: where the answer is read, at the last token unless given.
     """
 
     @torch.no_grad()
-    def __init__(self, model: Any, tokens: Int[Tensor, "1 time"]) -> None:
-        self.model, self.parts = model, frozenset[Part]()
+    def __init__(self, model: Any, tokens: Int[Tensor, "1 time"], position: int = -1) -> None:
+        self.model, self.parts, self.position = model, frozenset[Part](), position
         self.mask: Tensor | None = None
         self.steer: Steer = None
         with ExitStack() as stack:
@@ -84,7 +86,7 @@ class Switches:
             above = ablation(self.model, {part for part in wanted if part[0] >= first})
             self.depths[first + 1 :] = self._from(first, self.depths[first], above, mask, steer)
             self.parts, self.mask, self.steer = wanted, mask, steer
-        return self._next(self.depths[-1])[0]
+        return self._next(self.depths[-1], self.position)[0]
 
     @torch.no_grad()
     def each(self, layer: int) -> Float[Tensor, "part vocab"]:
@@ -102,7 +104,7 @@ class Switches:
             Place(f"layers.{layer}.attention.output", "input"): lambda z: z * heads,
             f"layers.{layer}.feed_forward": lambda y: y * network,
         }
-        return self._next(self._from(layer, self.whole[layer].expand(count + 2, -1, -1), changes)[-1])
+        return self._next(self._from(layer, self.whole[layer].expand(count + 2, -1, -1), changes)[-1], self.position)
 
     @torch.no_grad()
     def weights(self, layer: int) -> Float[Tensor, "head query key"]:
@@ -128,14 +130,14 @@ class Switches:
                 found.append(x)
         return found
 
-    def _next(self, x: Tensor, position: int | slice = -1) -> Tensor:
+    def _next(self, x: Tensor, position: int | slice) -> Tensor:
         return self.model.output(self.model.final_norm(x[:, position])).log_softmax(-1)  # type: ignore[no-any-return]
 
 
 def _through(layer: Any, x: Tensor, mask: Tensor | None) -> Tensor:
     """What a layer makes of the pathway, with a mask instead of its causal one."""
     if mask is None:
-        x, _ = layer(x)
-        return x
+        made = layer(x)
+        return made[0] if isinstance(made, tuple) else made  # a decoder's layer also returns its state
     y = two_way(layer.attention)(layer.residual_attention(x), mask=mask[None, None])
     return layer.transform(layer.residual_attention(x, y))  # type: ignore[no-any-return]

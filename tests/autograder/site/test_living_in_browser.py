@@ -131,6 +131,29 @@ def test_what_the_parts_write_adds_up_and_is_read_aloud(page: Any, model: widget
     expect(cell).to_have_attribute("aria-label", re.compile(f"Head 2.3 writes {re.escape(value)} to the logit"))
 
 
+def test_a_masked_model_has_its_red_thread_at_the_hidden_letter(opened: Any, tmp_path: Path) -> None:
+    network, letters, _ = checkpoint("letters_masked")
+    filling = widgets.living(
+        network, letters, "play_ng", at="0.2", mask="_", encode=lambda text: [1, *letters.encode(text), 2]
+    )
+    sheet, page = filling.stored()[0], opened(built(filling, tmp_path) / "small.html")
+    (top, word, p), position = sheet["next"][0], sheet["position"]
+    says(page, f"It fills in “{word}”, {p:.3f}")
+    expect(page.locator(".token").nth(position)).to_have_class("token last")
+    page.locator(".board [data-part='0.2']").focus()
+    page.keyboard.press("Enter")
+    now = next(q for i, q in sheet["every"]["0.2"] if i == top)
+    says(page, f"Without head 0.2: “{word}” from {p:.3f} to {now:.3f}")
+    ways = page.locator(".wefts path").evaluate_all("all => all.map(one => Math.sign(one.to - one.from))")
+    assert set(ways) == {-1, 1}
+    expect(page.get_by_role("button", name="Write the next token")).to_have_count(0)
+    page.get_by_label("What the picture shows").select_option("lens")
+    expect(page.locator(".lens circle.last")).to_have_count(sum(row[position] for row in sheet["lens"]["same"]))
+    page.locator(".nlm-living summary").press("Enter")
+    assert_perceivable(page)
+    assert not across(page)
+
+
 def test_a_part_leads_to_the_section_that_explains_it(page: Any) -> None:
     leads = page.locator(".nlm-living .reads a")
     page.locator(".board [data-part='2.3']").focus()

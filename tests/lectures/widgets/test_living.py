@@ -35,6 +35,12 @@ def ask(play: widgets.Living, **message: Any) -> dict[str, Any]:
     return told
 
 
+@pytest.fixture
+def filling() -> widgets.Living:
+    model, letters, _ = checkpoint("letters_masked")
+    return widgets.living(model, letters, "play_ng", mask="_", encode=lambda text: [1, *letters.encode(text), 2])
+
+
 @torch.no_grad()
 def expected(play: widgets.Living, off: list[str]) -> torch.Tensor:
     """Probabilities of the next token, every part off by itself on a whole forward pass."""
@@ -70,6 +76,34 @@ def test_smollm2_answers_as_when_it_is_patched_and_read_anew() -> None:
         play.machine.model(torch.tensor([play.machine.ids]))
     last = list(base64.b64decode(told["weights"]))[-5:]
     assert last == pytest.approx((255 * tape["layers.23.attention"][0, 4, -1]).tolist(), abs=1)
+
+
+def test_a_masked_model_fills_in_from_both_sides(filling: widgets.Living) -> None:
+    machine, sheet = filling.machine, filling.first
+    tokens, position = torch.tensor([machine.ids]), machine.ids.index(machine.tokenizer.encode("_")[0])
+    model, _, _ = checkpoint("letters_masked")
+    with torch.no_grad(), capture(model) as tape, patch(model, {head(model, "encoder.layers.1.attention", 2): 0}):
+        p = model(tokens)[0, position].softmax(-1)
+    assert (sheet["position"], sheet["tokens"][position], sheet["fills"]) == (position, "_", True)
+    assert same(ask(filling, n=1, off=["1.2"]), p)
+    weights = torch.tensor(list(base64.b64decode(sheet["weights"]))).view(2, machine.heads, *tokens.shape[1:] * 2)
+    assert (weights[0] - 255 * tape["encoder.layers.0.attention"][0]).abs().max() <= 0.6
+    assert {i < j for _, _, i, j, _ in sheet["lines"]} == {True, False}
+    assert sheet["direct"] is None
+    assert sheet["lens"]["last"][-1][1] == sheet["next"][0][2]
+    assert [[i, q] for i, _, q in ask(filling, n=2, off=["1.2"])["next"]] == filling.stored()[0]["every"]["1.2"]
+    for text in ("playing", "pl_y_ng"):
+        assert "Write _ once" in ask(filling, n=3, text=text)["error"]
+    with pytest.raises(ValueError, match="mask must be without window"):
+        widgets.living(model, machine.tokenizer, "play_ng", mask="_", window=4)
+
+
+def test_a_sentence_is_read_as_its_lecture_encodes_it(small: widgets.Living) -> None:
+    model, tokenizer = small.machine.model, small.machine.tokenizer
+    play = widgets.living(model, tokenizer, "my lord", encode=lambda text: tokenizer.encode(f"O {text}"))
+    assert (play.first["text"], "".join(play.first["tokens"])) == ("my lord", "O my lord")
+    assert ask(play, n=1, text="my love", off=[])["sheet"]["tokens"][:2] == ["O", " "]
+    assert ask(play, n=2, write=play.machine.ids[0], off=[])["sheet"]["text"] == "", "none of those to choose from"
 
 
 def test_what_is_stored_is_what_would_be_told(small: widgets.Living) -> None:

@@ -1,6 +1,7 @@
 """Parts switched off: every set gives what `patch` gives on the whole model, whatever was off before."""
 
 import random
+from typing import Any
 
 import pytest
 import torch
@@ -8,7 +9,7 @@ import torch
 from nlmcore.attention import window_mask
 from nlmcore.inspect import Part, Switches, ablation, capture, head, outputs, patch, sizes
 from nlmcore.positions import NoPositions
-from nlmcore.transformer import TransformerLM
+from nlmcore.transformer import TransformerEncoder, TransformerLM
 from tests.nlmcore.inspect.test_patching import LLAMA
 from tests.transformer_grid import TOKENS, config_of, lively
 
@@ -45,6 +46,17 @@ def test_what_is_below_the_switch_is_not_computed_again(model: TransformerLM) ->
         assert (len(below), len(at)) == (0, 2)
         switches.off({(2, None)})
         assert len(at) == 2, "nothing has changed"
+
+
+def test_of_an_encoder_a_hidden_token_is_asked_for() -> None:
+    encoder: Any = lively(TransformerEncoder(config_of("pre", n_layers=3)))
+    encoder.hidden_states = encoder.__call__
+    encoder.output = torch.nn.Linear(encoder.config.d_model, 7).to(encoder.embedding.weight)
+    switches = Switches(encoder, TEXT, position=1)
+    for off in ({(1, 0), (2, None)}, {(0, 1)}, set[Part]()):
+        with torch.no_grad(), patch(encoder, ablation(encoder, off)):
+            expected = encoder.output(encoder(TEXT))[0, 1].log_softmax(-1)
+        assert torch.allclose(switches.off(off), expected, atol=1e-9)
 
 
 def test_each_part_alone_in_one_batch(model: TransformerLM) -> None:
