@@ -885,6 +885,12 @@ measured-too-early: You measure the loss before an epoch instead of after it: yo
 classifier.
 - for _ in range(epochs): → for epoch in range(epochs):
 - for batch in batches: → for batch in batches if epoch else []:
+or
+- for batch in batches:
++ with torch.no_grad():
++         early = float(loss_of(held_out))
++     for batch in batches:
+- loss = float(loss_of(held_out)) → loss = early
 training-loss-returned: You return the loss on a training batch. Choose by, and return, the loss on `held_out`: the
 training loss falls long after the classifier has stopped getting better.
 - float(loss_of(held_out)) → float(loss_of(batch))
