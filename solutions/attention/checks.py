@@ -317,6 +317,10 @@ or
 scores-clipped: You clipped the scores. Then large ones become equal, and the softmax no longer tells them apart.
 Subtract the largest of each row instead.
 - scores - largest → np.clip(scores, -50, 50) - np.clip(largest, -50, 50)
+scaled-too-early: You divided the scores by a root. That comes in question 2b; the softmax takes the scores as they are.
+- np.exp(scores - largest) → np.exp((scores - largest) / scores.shape[-1] ** 0.5)
+or
+- np.exp(scores - largest) → np.exp((scores - largest) / values.shape[-1] ** 0.5)
 two-for-e: You raised 2 to the power of the scores. The softmax has e: use `np.exp`.
 - np.exp(scores - largest) → np.exp2(scores - largest)
 epsilon-in-the-sum: You added a number to the sum, so the weights no longer sum to 1. Replace the sum only where it is
@@ -561,6 +565,8 @@ inverted: This is the mask of what is forbidden. Here True means “may attend�
 not-even-itself: In your mask a word cannot see itself, and the first word sees nothing at all. Use key ≤ query,
 with equality: the diagonal belongs to the past.
 - <= → <
+one-ahead: In your mask a word sees the next word, which is the one that it has to predict. Use key ≤ query.
+- position[:, None]  # (query → position[:, None] + 1  # (query
 the-past-hidden: Your triangle is the upper one: words see the future but not the past. Rows are queries, columns are
 keys.
 - <= → >=

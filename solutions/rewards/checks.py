@@ -122,6 +122,8 @@ softmax-over-positions: Your softmax runs over the positions. The probabilities 
 - log_softmax(-1) → log_softmax(1)
 or
 - logits[:, prompt - 1 : -1].log_softmax(-1) → logits[:, :-1].log_softmax(1)[:, prompt - 1 :]
+minus-added: You changed the sign, as for a loss. The logarithm of a probability is negative.
+- return (each * counted).sum(1), counted.sum(1) → return -(each * counted).sum(1), counted.sum(1)
 bits-for-nats: Your logarithm has base 2. ln has base e: so do `log_softmax` and `torch.log`.
 - return (each * counted).sum(1), counted.sum(1) → return (each * counted).sum(1) / math.log(2), counted.sum(1)
 probabilities-added: You added probabilities. Those of consecutive tokens are multiplied, so their logarithms are added.
