@@ -231,6 +231,8 @@ def _outputs(result: Any, returns: Sequence[str], made: Callable[[Any, str], Ten
         if isinstance(result, tuple) and not any(alike):
             raise TypeError(f"it returned {len(result)} values, but one was asked for: {wanted}")
         return (made(result, returns[0]),)
+    if isinstance(result, (Tensor, np.ndarray)) and result.shape == (len(returns),):  # several numbers in one row
+        result = tuple(result)
     if not isinstance(result, (tuple, list)) or len(result) != len(returns):
         what = f"{len(result)} values" if isinstance(result, (tuple, list)) else f"one {type(result).__name__}"
         raise TypeError(f"it returned {what}, but {len(returns)} were asked for: {wanted}")

@@ -45,13 +45,16 @@ def race(
     """
     if kind not in ("", *rules.KINDS):
         raise ValueError(f"race: the kind of an entry is one of {', '.join(rules.KINDS)}, or left out; got {kind!r}")
+    import torch._dynamo  # noqa: F401  (the first optimiser does, and the sandbox counts no seconds for it either)
+
     from autograder.race.split import at_home
 
     split, file = at_home(), file or FILE
     known = {row["seed"]: row for row in _rows(file) if (row["entry"], row["seconds"]) == (name, seconds)}
     written = ""
     for seed in seeds:
-        if seed not in known:
+        kept = f" (from {file.name}; another name would train anew)" if seed in known else ""
+        if not kept:
             with _bar(seconds * factor, f"{name}, seed {seed}"):
                 found = _one(entry, split.train, split.held, seconds, seed, factor)
             if isinstance(found, str):
@@ -60,7 +63,7 @@ def race(
             numbers, written = found
             known[seed] = {"entry": name, "seconds": seconds, "seed": seed, **numbers}
             _keep(file, known[seed])
-        print(f"{name}, seed {seed}: {known[seed]['bits']:.3f} bits per byte after {seconds:g} s")
+        print(f"{name}, seed {seed}: {known[seed]['bits']:.3f} bits per byte after {seconds:g} s{kept}")
     mean = sum(known[seed]["bits"] for seed in seeds) / len(seeds)
     marked = seconds in rules.THRESHOLDS
     told = f": {rules.worth(mean, seconds, kind):g} of {rules.MOST:g} points" if marked else ""
@@ -91,25 +94,52 @@ class _Asking:
 
     def __init__(self, entry: Mapping[str, Callable[..., Any]], seconds: float, factor: float) -> None:
         self.entry, self.seconds, self.factor, self.used = entry, seconds, factor, 0.0
+        self.set_by_train: list[str] = []
 
     def __call__(self, what: str, file: Any, *calls: tuple[Any, ...]) -> list[tuple[Any, ...]]:
         began = time.process_time()
         try:
-            asked = asking.Asked(self.entry)
-            if file is not None:
-                asked.open(file)
-            found = [getattr(asked, what)(*call) for call in calls]
+            with _forgotten(self.entry) as names:
+                asked = asking.Asked(self.entry)
+                if file is not None:
+                    asked.open(file)
+                found = [getattr(asked, what)(*call) for call in calls]
         except Exception as error:
             fault = rules.fault_behind(type(error).__name__, str(error))
             if fault == "raised":
                 traceback.print_exc(file=sys.stdout)
-            raise rules.Failed(fault, f"{type(error).__name__}: {error}".partition("\n")[0]) from None
+            words = f"{type(error).__name__}: {error}".partition("\n")[0]
+            if what != "train" and self.set_by_train:
+                words += (
+                    f". Your train set {', '.join(self.set_by_train)} outside of itself, but every other function is "
+                    "called in a new process, which knows only what train returned"
+                )
+            raise rules.Failed(fault, words) from None
         used = time.process_time() - began
         if what == "train":
-            self.used = used
-        if used > self.factor * rules.limit(what, self.seconds):
-            raise rules.Failed("out-of-time" if what == "train" else "slow-to-measure", f"It took {used:.0f} s.")
+            self.used, self.set_by_train = used, sorted(names)
+        if used > (limit := self.factor * rules.limit(what, self.seconds)):
+            words = f"It took {used:.1f} s, and may take {limit:.1f}."
+            raise rules.Failed("out-of-time" if what == "train" else "slow-to-measure", words)
         return [one if isinstance(one, tuple) else (one,) for one in found]
+
+
+@contextlib.contextmanager
+def _forgotten(entry: Mapping[str, Callable[..., Any]]) -> Iterator[list[str]]:
+    """What the entry's functions set in their notebook is forgotten at the end, as with the grader's processes. Yields
+    a list, for its names."""
+    spaces = {id(space): space for f in entry.values() if (space := getattr(f, "__globals__", None)) is not None}
+    before = {number: dict(space) for number, space in spaces.items()}
+    names: list[str] = []
+    try:
+        yield names
+    finally:
+        for number, space in spaces.items():
+            known = before[number]
+            names += [name for name, value in space.items() if name not in known or value is not known[name]]
+            for name in [name for name in space if name not in known]:
+                del space[name]
+            space.update(known)
 
 
 def _keep(file: Path, row: Mapping[str, Any]) -> None:

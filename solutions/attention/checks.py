@@ -98,6 +98,10 @@ of the query should meet which dimensions of the keys.
 - query @ W → query
 w-on-both-sides: You applied W to the query and to the keys. Apply it once, between them: qᵀ W k.
 - W, keys → W, keys @ W
+scaled-too-early: You divided the scores by a root. That comes in question 2b; this score is not scaled.
+- dot_score(query @ W, keys) → dot_score(query @ W, keys) / keys.shape[-1] ** 0.5
+or
+- dot_score(query @ W, keys) → dot_score(query @ W, keys) / query.shape[-1] ** 0.5
 already-softmax: You returned weights, not scores: they are positive and sum to 1. The softmax comes in question 2.
 - dot_score(query @ W, keys) → torch.softmax(dot_score(query @ W, keys), dim=-1)
 """,
@@ -154,6 +158,8 @@ already-softmax: You returned weights, not scores: they are positive and sum to 
 - hidden @ v → torch.softmax(hidden @ v, dim=-1)
 sigmoid: You applied a sigmoid to the hidden layer. Use a tanh, which lies between −1 and 1.
 - torch.tanh → torch.sigmoid
+relu: You applied a ReLU to the hidden layer. Use a tanh, which lies between −1 and 1.
+- torch.tanh → torch.relu
 """,
 )
 
@@ -200,6 +206,7 @@ def empty_row(draw: Draw, query: int, key: int, d: int) -> tuple[Tensor, ...]:
 def very_large(draw: Draw) -> list[Case]:
     query, key, d = draw.sizes(3)
     scores, values, mask = draw.normal(query, key), draw.normal(key, d), draw.mask(query, key)
+    only = torch.arange(key) == torch.arange(query)[:, None] % key  # of several, −20,000 would leave too few digits
     far = torch.arange(query, dtype=torch.float32)[:, None] % 2  # 1,200 would leave a float32 too few digits
     return [
         case("scores around 200", scores + 200, values),
@@ -207,6 +214,7 @@ def very_large(draw: Draw) -> list[Case]:
         case("rows of very different size", scores + 150 * far, values),
         case("a masked key with a very large score", scores.masked_fill(~mask, 500.0), values, mask),
         case("scores around −200, and a mask", scores - 200, values, mask),
+        case("an only key, with a score of −20,000", scores - 20_000 * only, values, only),
     ]
 
 
@@ -278,6 +286,12 @@ nan-where-nothing-is-allowed: A query with no key allowed gives NaN: all its exp
 uniform-where-nothing-is-allowed: A query with no key allowed attends to all keys equally. That happens with a large
 negative number such as −1e9 instead of −∞: where all scores are equal, the softmax is uniform. Return zeros.
 - scores, -math.inf → scores, -1e9
+only-a-large-negative-number: Masked keys get a large negative score, and an allowed score lower than that loses to it.
+Only −∞ is lower than every score.
+- scores, -math.inf → scores, -1e4
+- return weights
++ weights = weights if mask is None else weights * np.broadcast_to(mask, weights.shape).any(-1, keepdims=True)
++ return weights
 overflow: exp overflows: e⁹⁰ is more than a float32 can hold, and infinity divided by infinity is NaN. Subtract the
 largest score of each row first; numerator and denominator shrink alike, so the softmax does not change.
 - scores - largest → scores
@@ -295,10 +309,29 @@ or
 or
 - scores - largest → scores
 - e / np.where(total == 0, 1.0, total) → np.nan_to_num(e / total)
+or
++ e = np.exp(scores) if mask is None else np.exp(scores) * mask
++ total = e.sum(-1, keepdims=True)
++ weights = e / np.where(total == 0, 1.0, total)
++ return weights @ values, weights
+scores-clipped: You clipped the scores. Then large ones become equal, and the softmax no longer tells them apart.
+Subtract the largest of each row instead.
+- scores - largest → np.clip(scores, -50, 50) - np.clip(largest, -50, 50)
+scaled-too-early: You divided the scores by a root. That comes in question 2b; the softmax takes the scores as they are.
+- np.exp(scores - largest) → np.exp((scores - largest) / scores.shape[-1] ** 0.5)
+or
+- np.exp(scores - largest) → np.exp((scores - largest) / values.shape[-1] ** 0.5)
+two-for-e: You raised 2 to the power of the scores. The softmax has e: use `np.exp`.
+- np.exp(scores - largest) → np.exp2(scores - largest)
+epsilon-in-the-sum: You added a number to the sum, so the weights no longer sum to 1. Replace the sum only where it is
+0.
+- np.where(total == 0, 1.0, total) → (total + 1e-3)
 one-maximum-for-all: You subtract one maximum from all rows. In a row far below it, every exp is 0, and so is the sum.
 Each row needs its own maximum: max(axis=-1, keepdims=True).
 ^ overall = scores.max()
 - scores - largest → scores - overall
+or
+- scores - largest → scores - scores.max()
 or
 - scores, -math.inf → scores, -1e9
 - scores - largest → scores - scores.max()
@@ -376,6 +409,10 @@ products in each score.
 - q.shape[-1] → v.shape[-1]
 root-of-key-count: You divided by the root of the number of keys. d is the width of a query, its last axis.
 - q.shape[-1] → k.shape[-2]
+root-of-query-count: You divided by the root of the number of queries. d is the width of a query, its last axis.
+- q.shape[-1] → q.shape[-2]
+or
+- q.shape[-1] → q.shape[0]
 scaled-after-softmax: You divided the weights by √d after the softmax, so they no longer sum to 1. Divide the scores
 before it.
 + _, weights = attend(q @ np.swapaxes(k, -1, -2), v, mask)
@@ -528,6 +565,8 @@ inverted: This is the mask of what is forbidden. Here True means “may attend�
 not-even-itself: In your mask a word cannot see itself, and the first word sees nothing at all. Use key ≤ query,
 with equality: the diagonal belongs to the past.
 - <= → <
+one-ahead: In your mask a word sees the next word, which is the one that it has to predict. Use key ≤ query.
+- position[:, None]  # (query → position[:, None] + 1  # (query
 the-past-hidden: Your triangle is the upper one: words see the future but not the past. Rows are queries, columns are
 keys.
 - <= → >=
@@ -646,6 +685,8 @@ First all of head 0, then all of head 1.
 - mixed.transpose(0, 2, 1, 3) → mixed.transpose(0, 2, 3, 1)
 heads-summed: You summed the heads. Concatenate them; W_o mixes them.
 - mixed.transpose(0, 2, 1, 3).reshape(batch, time, -1) → np.tile(mixed.sum(1), n_heads)
+keys-for-values: You mixed the keys. The weights come from queries and keys, and they mix the values, x W_v.
+- cut(x @ W_v) → cut(x @ W_k)
 no-output-projection: You did not use W_o: you return the concatenated heads. Without W_o the heads would never exchange
 anything.
 - joined @ W_o → joined
@@ -719,6 +760,11 @@ mean-forgotten: You left out the mean of the keys. The mean of k² is the varian
 * (b + m**2) → b
 mean-not-squared: The mean of k² is b + m², with the mean squared: it has the same unit as a variance.
 * m**2 → m
+mean-of-both: You also gave the queries the mean m. They have mean 0, so the mean of q² is a.
+* a * (b + m**2) → (a + m**2) * (b + m**2)
+means-add-up: You added the mean of the whole sum, d m. The dot product has mean 0, because the queries have; m² adds to
+the mean square of each key's entry.
+* d * a * (b + m**2) → (d * a * b + (d * m) ** 2)
 spreads-added: You added the two variances of a product. For independent factors of which one has mean 0, the mean of
 the square is the product of the two mean squares.
 * a * (b + m**2) → (a + b + m**2)
@@ -769,6 +815,11 @@ entropy-returned: You return the mean entropy itself. The number of keys is e to
 - entropy.exp() → entropy
 sum-over-everything: You summed over queries and keys. Each query has an entropy of its own: sum over the keys.
 - .sum(-1) → .sum((-2, -1)).unsqueeze(1) / weights.shape[1]
+padding-counted: The padded queries count now. They did not before: keep the lines with `real`.
+- return total / real.sum() → return number.mean()
+mean-of-the-texts: You took the mean of each text first, and then of the texts. It is over all real queries of the
+batch.
+- return total / real.sum() → return ((number * real).sum(1) / real.sum(1)).mean()
 minus-lost: The minus sign is lost: the logarithm of a weight is negative, and an entropy never is.
 - -(weights → (weights
 bits: Your logarithm has base 2, and your exponential base e. Either base is fine if both agree.

@@ -2,8 +2,13 @@
 # # Assignment: capstone
 #
 # Everything that you have built comes together in one language model: your tokenizer, your model, your optimiser, your loop and your decoder. Your entry
-# trains on Shakespeare for a fixed time on a processor. Then it is measured on plays that it has never seen, and compared with the class's entries
-# and the course's. The notebook runs from the beginning with our parts, and its model is not good. Replace the parts one at a time, and watch the bits fall.
+# trains on Shakespeare for one minute of a processor's time, or for ten. Then it is measured on plays that it has never seen, and compared with the
+# class's entries and the course's. The notebook runs from the beginning with our parts, and its model is not good. Replace the parts one at a time, and
+# see what each of them gains. The course's best entry, after one of its runs of ten minutes, continued *HAMLET. To be* like this:
+#
+# > the mortal of the bosom of the world,\
+# > Are not so strong as I was fled for thee,\
+# > That thou art given to thee.
 #
 # [[questions]]
 #
@@ -13,67 +18,9 @@
 #
 # In question 1 nothing is closed.
 #
-# **The rules of the race**
-#
-# - Your entry is four functions: `train`, `encode`, `log_probabilities` and `write`. Nothing else of the notebook is used. Each is called in a new process
-#   that knows only the file of your model.
-# - `train(texts, seconds, seed)` gets the training texts and a budget in **seconds of processor time**. It returns a dictionary of tensors, numbers, text,
-#   bytes, lists and dictionaries, which is stored in a file. Its entry `"pieces"` is the list of the bytes of each token, one or more, for at most 65,536
-#   tokens. The grader reads it from the file. Everything counts towards the budget, including learning the tokenizer. An entry that exceeds its budget by more
-#   than a tenth has no result.
-# - `encode(model, text)` returns the ids of a text. The pieces of the ids, joined, must be exactly the text, in UTF-8.
-# - `log_probabilities(model, ids)` returns a tensor with a row for each id and a column for each piece. Row `i` is the logarithm of the distribution of
-#   token `i`, given `ids[:i]` and nothing else: neither the later ids, nor their number, nor another passage. The ids of a passage may be followed by
-#   others.
-# - Every row must sum to 1. At secret places another process gets only the tokens so far, and must give the next token no less probability than was
-#   claimed. It is asked about some places twice, so a model may not learn or remember anything while it is measured.
-# - Encoding all passages, and measuring them, may each take 30 seconds of processor time in the sprint, and 75 in the long distance. The slowest of our
-#   entries needed 18 and 19 on a busy machine.
-# - `write(model, prompt, length, seed)` continues a prompt with `length` bytes or a few more, and returns the continuation. The class's table shows what
-#   the best entry writes.
-# - Train on `texts`. The sandbox has no other text, no weights, no network and no files, and one thread. Of Python's packages it has only PyTorch, NumPy,
-#   `regex`, `tokenizers`, `safetensors`, `tqdm`, Matplotlib, SciPy and `einops` if they are installed, and what these need. The weights of an earlier
-#   training may not be carried along; a notebook may have 50,000 bytes of code.
-# - The grader holds out other plays than those that you measure with. They are drawn secretly, and your entry trains on the rest. Some plays are harder than
-#   others, so the bits are scaled by what Kneser–Ney needs on both.
-#
-# **Marks.** There are two distances, and the better one counts. The *sprint* has 60 seconds of processor time and three seeds. In the *long distance* your entry has
-# 600 seconds, as much as two cores do in five minutes. Between two rows, points lie on a straight line.
-#
-# | 60 s: bits per byte | 2.60 | 2.22 | 2.16 | 2.02 | 1.94 |
-# |---|---|---|---|---|---|
-# | points | 0 | 5.5 | 9.5 | 15 | 19 |
-#
-# | 600 s: bits per byte | 2.40 | 2.16 | 2.05 | 1.95 | 1.85 |
-# |---|---|---|---|---|---|
-# | points | 0 | 5.5 | 11 | 15 | 19 |
-#
-# **Your kind.** Whoever builds a Transformer should not lose the sprint to a count. So an entry that says of which kind it is gets the points of this table if they are more.
-# The scale of a kind begins at the course's simple entry of that kind (of Transformers: this notebook's) and ends at one that we measured.
-#
-# | `Kind:` | 0 points at | 19 points at |
-# |---|---|---|
-# | counts | 2.22 | 2.05 |
-# | recurrent | 2.27 | 2.18 |
-# | Transformer | 2.88 | 2.34 |
-#
-# An entry is of a kind if its predictions come from that kind alone, with or without a cache of the passage. A mixture of kinds has the scale of the sprint. The person who
-# marks your report confirms the kind.
-#
-# **Your own parts.** Each of the five parts earns 1 point if it is yours and the entry has a result. A part is ours if the functions above use one of these:
-#
-# | part | ours |
-# |---|---|
-# | tokenizer | `nlmcore.tokens`, the package `tokenizers` |
-# | model | the models and layers of `nlmcore` (`ngram`, `transformer`, `recurrent`, `attention` and so on), PyTorch's `LSTM`, `GRU`, `RNN`, their cells and functions, `Transformer…` and `MultiheadAttention` |
-# | optimiser | `torch.optim` |
-# | loop | `nlmcore.training` |
-# | decoder | `nlmcore.decoding` |
-#
-# What you do not use is missing from the sandbox, or refuses to work. So name a part openly where you use it: `from torch import optim`, not `getattr`.
-# Functions from your earlier assignments are yours: `mine()` lists those that passed their checks, and
-# `bring("training.adamw_step")` turns the cell into one of them. `Linear`, `Embedding` and PyTorch's other functions are open to
-# everybody.
+# **How to begin.** Answer question 1, then run section 2 from top to bottom: within minutes you have a first entry and a first result. It is four functions:
+# `train` makes a model, which is stored in a file, and `encode`, `log_probabilities` and `write` get what is in that file and know nothing else. The exact
+# rules, and what earns points, come before question 3. Read them before you spend an evening on an idea.
 
 # %%
 import math
@@ -243,9 +190,10 @@ def write(model, prompt, length, seed):
 # ### Try it
 #
 # `race` does at home what the grader does, with the corpus's own test plays. It trains once for each seed, checks the rules, measures, and says what is wrong
-# if something is. It returns what the last model writes, which is the other way to see that an entry gets better. You can stop it (■) at any time: finished seeds are kept in `race.json`, next to this notebook, under the name that you give the entry,
-# and the next call goes on from there. A new name starts afresh. Try ideas with a tenth of the sprint first: what is worse after 6 seconds is often, but not
-# always, worse after 60.
+# if something is. It returns what the last model writes, which is the other way to see that an entry gets better. You can stop it (■) at any time: finished
+# seeds are kept in `race.json`, next to this notebook, under the name that you give the entry, and the next call goes on from there. So give an entry a new
+# name whenever you change it. Try ideas with a tenth of the sprint first: what is worse after 6 seconds is often, but not always, worse after 60. Of the
+# baseline's 6 seconds the tokenizer takes a good part, so do not expect words yet.
 
 # %%
 entry = {"train": train, "encode": encode, "log_probabilities": log_probabilities, "write": write}
@@ -265,9 +213,74 @@ curve()
 # **Counting wins the sprint. Why?** Kneser–Ney reads the whole text once, in a few seconds, and then knows every group of four tokens in it. The notebook's GPT reads less than half of the
 # text in a minute. Time decides, not the idea: after ten minutes the course's LSTM needs 2.05 bits in its one run, less than the 2.16 of Kneser–Ney, which gains nothing from more time.
 #
-# But the two know different things, so do not choose: **mix them**. $P = \lambda\, P_\text{network} + (1 - \lambda)\, P_\text{counts}$ is `interpolated` of `ngrams`, which you have
-# written: `bring("ngrams.interpolated")`. In the sprint the LSTM alone needs 2.26 bits, Kneser–Ney alone 2.16, and a larger LSTM mixed with it 2.04. Choose λ on a passage of the training text that
+# But the two know different things, so do not choose: **mix them**. $P = \lambda\, P_\text{network} + (1 - \lambda)\, P_\text{counts}$ is what `interpolated` of `ngrams` does with counts
+# of several orders. You have logarithms, so add them with `torch.logaddexp`, each with the logarithm of its share. `NGramLM` of `nlmcore.ngram` counts tokens and
+# needs seconds, but then the part *model* is ours. In the sprint the LSTM alone needs 2.26 bits, Kneser–Ney alone 2.16, and a larger LSTM mixed with it 2.04. Choose λ on a passage of the training text that
 # neither of them was trained on.
+
+# %% [markdown]
+# ### The rules
+#
+# - Your entry is four functions: `train`, `encode`, `log_probabilities` and `write`. Nothing else of the notebook is used. Each is called in a new process
+#   that knows only the file of your model.
+# - `train(texts, seconds, seed)` gets the training texts and a budget in **seconds of processor time**. It returns a dictionary of tensors, numbers, text,
+#   bytes, lists and dictionaries, which is stored in a file. Its entry `"pieces"` is the list of the bytes of each token, one or more, for at most 65,536
+#   tokens. The grader reads it from the file. Everything counts towards the budget, including learning the tokenizer. An entry that exceeds its budget by more
+#   than a tenth has no result.
+# - `encode(model, text)` returns the ids of a text. The pieces of the ids, joined, must be exactly the text, in UTF-8.
+# - `log_probabilities(model, ids)` returns a tensor with a row for each id and a column for each piece. Row `i` is the logarithm of the distribution of
+#   token `i`, given `ids[:i]` and nothing else: neither the later ids, nor their number, nor another passage. The ids of a passage may be followed by
+#   others.
+# - Every row must sum to 1. At secret places another process gets only the tokens so far, and must give the next token no less probability than was
+#   claimed. It is asked about some places twice, so a model may not learn or remember anything while it is measured.
+# - Encoding all passages, and measuring them, may each take 30 seconds of processor time in the sprint, and 75 in the long distance. The slowest of our
+#   entries needed 18 and 19 on a busy machine.
+# - `write(model, prompt, length, seed)` continues a prompt with `length` bytes or a few more, and returns the continuation. The class's table shows what
+#   the best entry writes.
+# - Train on `texts`. The sandbox has no other text, no weights, no network and no files, and one thread. Of Python's packages it has only PyTorch, NumPy,
+#   `regex`, `tokenizers`, `safetensors`, `tqdm`, Matplotlib, SciPy and `einops` if they are installed, and what these need. The weights of an earlier
+#   training may not be carried along; a notebook may have 50,000 bytes of code.
+# - The grader holds out other plays than those that you measure with. They are drawn secretly, and your entry trains on the rest. Some plays are harder than
+#   others, so the bits are scaled by what Kneser–Ney needs on both.
+#
+# **Marks.** There are two distances, and the better one counts. The *sprint* has 60 seconds of processor time and three seeds. In the *long distance* your entry has
+# 600 seconds, as much as two cores do in five minutes. Between two rows, points lie on a straight line.
+#
+# | 60 s: bits per byte | 2.60 | 2.22 | 2.16 | 2.02 | 1.94 |
+# |---|---|---|---|---|---|
+# | points | 0 | 5.5 | 9.5 | 15 | 19 |
+#
+# | 600 s: bits per byte | 2.40 | 2.16 | 2.05 | 1.95 | 1.85 |
+# |---|---|---|---|---|---|
+# | points | 0 | 5.5 | 11 | 15 | 19 |
+#
+# **Your kind.** Whoever builds a Transformer should not lose the sprint to a count. So an entry that says of which kind it is gets the points of this table if they are more.
+# The scale of a kind begins at the course's simple entry of that kind (of Transformers: this notebook's) and ends at a better one that we measured. Those of counts and of
+# recurrent networks have a cache of the passage (Grave et al. 2017).
+#
+# | `Kind:` | 0 points at | 19 points at |
+# |---|---|---|
+# | counts | 2.22 | 2.05 |
+# | recurrent | 2.27 | 2.18 |
+# | Transformer | 2.88 | 2.34 |
+#
+# An entry is of a kind if its predictions come from that kind alone, with or without a cache of the passage. A mixture of kinds has the scale of the sprint. The person who
+# marks your report confirms the kind.
+#
+# **Your own parts.** Each of the five parts earns 1 point if it is yours and the entry has a result. A part is ours if the functions above use one of these:
+#
+# | part | ours |
+# |---|---|
+# | tokenizer | `nlmcore.tokens`, the package `tokenizers` |
+# | model | the models and layers of `nlmcore` (`ngram`, `transformer`, `recurrent`, `attention` and so on), PyTorch's `LSTM`, `GRU`, `RNN`, their cells and functions, `Transformer…` and `MultiheadAttention` |
+# | optimiser | `torch.optim` |
+# | loop | `nlmcore.training` |
+# | decoder | `nlmcore.decoding` |
+#
+# What you do not use is missing from the sandbox, or refuses to work. So name a part openly where you use it: `from torch import optim`, not `getattr`.
+# Functions from your earlier assignments are yours: `mine()` lists those that passed their checks, and
+# `bring("training.adamw_step")` turns the cell into one of them. `Linear`, `Embedding` and PyTorch's other functions are open to
+# everybody.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "race_question", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 3. The race

@@ -45,6 +45,8 @@ BITS_PER_BYTE = question(
     mistakes="""
 nats-for-bits: These are nats per byte. A bit is smaller: divide by the natural logarithm of 2.
 - nats / math.log(2) / size → nats / size
+multiplied-by-ln-2: You multiplied the nats by ln 2. A nat is more than a bit, so there are more bits: divide.
+- nats / math.log(2) / size → nats * math.log(2) / size
 bits-per-token: You divided the bits by the tokens. Then a model with longer tokens looks worse, although it may need
 fewer bits for the text. Divide by the bytes of the text.
 - nats / math.log(2) / size → nats / math.log(2) / len(ids)
@@ -58,10 +60,17 @@ each-piece-once: You counted every piece once. A piece that occurs three times i
 perplexity-from-bits: For the perplexity you raised e to a number of bits. Base and logarithm belong together: e and
 nats, or 2 and bits.
 - math.exp(nats / len(ids)) → math.exp(nats / math.log(2) / len(ids))
+or
+- math.exp(nats / len(ids)) → 2 ** (nats / len(ids))
 perplexity-per-byte: The perplexity is per token, so the sum is divided by the number of tokens, not of bytes.
 - math.exp(nats / len(ids)) → math.exp(nats / size)
 sign-forgotten: Logarithms of probabilities are negative, and a number of bits is not. The cost of a token is −log P.
 - nats = -log_p → nats = log_p
+results-swapped: You returned the two results in the wrong order: bits per byte, then the perplexity.
+- return nats / math.log(2) / size, math.exp(nats / len(ids))
++ return math.exp(nats / len(ids)), nats / math.log(2) / size
+likeliest-token: You scored the token that the model likes best. Score the token that comes next, `ids[i]` in row i.
+- log_p.gather(1, ids[:, None]).sum() → log_p.max(1).values.sum()
 mean-of-the-whole-table: You used all entries of `log_p`. Only the token that really comes next costs something: one
 entry of each row.
 - log_p.gather(1, ids[:, None]).sum() → log_p.mean(1).sum()

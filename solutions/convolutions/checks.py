@@ -83,6 +83,9 @@ padding-in-the-sum: You divide by the length of the text, but your sum includes 
 - (table[tokens] * real[..., None]) → table[tokens]
 sum-for-mean: That is the sum of the vectors. Divide it by the number of words, or long texts get long vectors.
 -  / lengths[:, None] →
+last-word-missing: You left out the last word of each text. A text has `lengths` words, at the positions 0 to lengths −
+1.
+^ lengths = (lengths - 1).clamp(min=1)
 id-0-for-padding: You took id 0 for padding. Here only `lengths` says where a text ends: id 0 is a word like any other,
 and padding can have any id.
 - torch.arange(tokens.shape[1]) < lengths[:, None] → tokens != 0
@@ -189,6 +192,8 @@ sign: Your gradients have the wrong sign: they point uphill. It is softmax minus
 u-not-its-context: For U you multiplied the gradient of the scores by the vector of the word at t. Its partner in the
 score is h, the average of the context.
 - d_score.T @ h → d_score.T @ E[words]
+bits: Your loss has base 2. ln has base e, as the gradients have.
+- loss = -log_p[positions, words].mean() → loss = -log_p[positions, words].mean() / math.log(2)
 e-and-u-swapped: You swapped the two gradients, or the two tables. The averages are made of E, and U has the rows that
 they are compared with.
 - return loss, d_E, d_score.T @ h → return loss, d_score.T @ h, d_E
@@ -269,6 +274,15 @@ no-padding: Your output is shorter than the input, because there are no zeros in
 zeros-behind: All your zeros are behind the text, so every output sees only positions to its right. A causal layer has
 them in front.
 - [zeros, x] → [x, zeros]
+future-for-past: Your filters look to the right: each output sees what comes *after* its position.
+^ x = x[:, ::-1]
+- return y → return y[:, ::-1]
+too-few-zeros: You put k − 1 zeros in front, which is enough for dilation 1 only. The oldest matrix reaches back (k − 1)
+δ.
+- zeros = np.zeros((len(x), (len(weight) - 1) * dilation, x.shape[2]), x.dtype)
+- padded = np.concatenate([zeros, x], axis=1)
++ zeros = np.zeros((len(x), (len(weight) - 1) * dilation, x.shape[2]), x.dtype)
++ padded = np.concatenate([zeros[:, : len(weight) - 1], x, zeros], axis=1)
 around-the-end: The start of your text sees its end: `np.roll` and negative indices go around. Before the start
 there are zeros.
 - zeros = np.zeros((len(x), (len(weight) - 1) * dilation, x.shape[2]), x.dtype)
@@ -439,6 +453,10 @@ by r − 1.
 - (n - 1) * (r - 1) / (k - 1) → (n - 1) / (k - 1)
 natural-logarithm: Your second result is a natural logarithm. The power has the base r: divide by ln r.
 -  / math.log(r) →
+two-for-r: You wrote 2 for r. Each dilation is r times the previous one.
+- size = 1 + (k - 1) * (r**L - 1) / (r - 1) → size = 1 + (k - 1) * (2**L - 1)
+- layers = math.log(1 + (n - 1) * (r - 1) / (k - 1)) / math.log(r)
++ layers = math.log(1 + (n - 1) / (k - 1)) / math.log(2)
 rounded-up: You rounded the number of layers. Return it as it is: where it is not an integer, no stack has exactly this
 size.
 - math.log(1 + (n - 1) * (r - 1) / (k - 1)) / math.log(r)
@@ -496,6 +514,10 @@ residual-forgotten: You left out the residual connection: add the block's own in
 sigmoid-forgotten: You multiplied the values by the gate's scores. The sigmoid of a score is between 0 and 1, so a gate
 lets a part of the value through.
 - 1 / (1 + np.exp(-gate)) → gate
+tanh-for-sigmoid: Your gate is a tanh, which can be negative. A gate lets a part between 0 and 1 pass: use the sigmoid.
+- 1 / (1 + np.exp(-gate)) → np.tanh(gate)
+highway: You weight the input with 1 − gate, as a highway layer or a GRU does. Here the whole input is added.
+- x + value * passes → (1 - passes) * x + value * passes
 tanh-of-the-values: You took the tanh of the values. In a GLU they stay as they are: that leaves a path for the
 gradient along which nothing saturates.
 - value * → np.tanh(value) *
@@ -518,6 +540,11 @@ or
 text-shorter-than-the-past: You take the new past from the text only. If the text is shorter than the past, the newest
 part of the old past still belongs to it.
 - inputs[:, x.shape[1] :] → x[:, max(x.shape[1] - past.shape[1], 0) :]
+past-forgotten-by-short-chunks: After a chunk shorter than the filter's reach, your new past begins with zeros. It
+begins with what is left of the old past.
+- return output, inputs[:, x.shape[1] :]
++ zeros = np.zeros_like(past)
++ return output, np.concatenate([zeros, x], axis=1)[:, x.shape[1] :]
 minus-zero: With width 1 the past is empty, and `[-0:]` is everything, not nothing. Count from the front: from position
 `x.shape[1]` of past and text together.
 - inputs[:, x.shape[1] :] → inputs[:, -past.shape[1] :]
@@ -701,6 +728,8 @@ relu-forgotten: You left out the ReLU between the features and the output matrix
 + text_features(table[tokens], lengths, filters[0::2], filters[1::2])
 relu-on-the-average: You put the averages through the ReLU as well. It belongs to the filters only.
 - h = average_words(table, tokens, lengths) → h = torch.relu(average_words(table, tokens, lengths))
+tanh-for-relu: You put the features through a tanh. Here it is a ReLU.
+- torch.relu(text → torch.tanh(text
 probabilities: You returned probabilities. Return the scores: the loss takes the softmax, in one step with its
 logarithm.
 - return h @ V + c → return torch.softmax(h @ V + c, dim=-1)
@@ -766,6 +795,18 @@ def all_equal(draw: Draw) -> Arguments:
     return [draw.normal(3, 3), draw.normal(3, 3), draw.normal(3)], [data], data, 2, 0.5, 0.5
 
 
+def sure(draw: Draw) -> Arguments:
+    """The held-out texts are so certain that their loss is exactly 0 after every epoch, whatever the others teach."""
+    table, V, c = classifier(draw, VOCAB, D, CLASSES, 2)
+    table[:, 0], V[0] = 0.0, torch.tensor([30.0, -30.0])
+    table[0, 0] = 30.0
+    data = [some_texts(draw, 3) for _ in range(2)]
+    for tokens, _, _ in data:
+        tokens.clamp_(min=1)
+    tokens, lengths, labels = some_texts(draw, 4)
+    return [table, V, c], data, [0 * tokens, lengths, 0 * labels], 3, 0.02, 0.5
+
+
 step = at("one batch, one epoch", epochs=1, batches=1, rate=0.5, momentum=0.0)
 two_widths = at("filters of two widths", epochs=2, batches=2, rate=0.2, momentum=0.5, widths=(1, 2))
 epochs = at("three batches, four epochs", best_in_between)
@@ -781,7 +822,11 @@ TRAIN = with_torch(
         values("filters", 1.5, two_widths),
         judged("and the given parameters are unchanged", 1, epochs, unchanged),
         values(
-            "short texts, float64", 1, at("texts shorter than a filter, float64", short_texts), at(EQUAL, all_equal)
+            "short texts, float64, equal losses",
+            1,
+            at("texts shorter than a filter, float64", short_texts),
+            at(EQUAL, all_equal),
+            at("three epochs with the same loss", sure),
         ),
     ],
     mistakes="""
@@ -794,6 +839,8 @@ parameters themselves, which later steps change in place: remember a copy.
 +     losses.append(loss)
 worst-for-best: You kept the epoch with the *highest* loss.
 - loss < min(losses) → loss > max(losses)
+latest-of-equals: Of several epochs with the same lowest loss you keep the latest. Keep the first: compare with `<`.
+- loss < min(losses) → loss <= min(losses)
 first-for-best: You return the parameters after the first epoch: your comparison never finds a lower loss.
 - if not losses or loss < min(losses): → if not losses:
 given-parameters-changed: Your values are right, but you also changed the caller's parameters, so a second training
@@ -812,6 +859,9 @@ None before each batch.
 momentum-ignored: This is plain gradient descent. Either you do not use the momentum, or your velocities start from 0
 with every batch, so nothing is left of the previous one.
 - velocity.mul_(momentum) → velocity.mul_(0)
+nesterov: You step to where the next step would lead, as Nesterov's momentum does. Here the parameter moves by minus
+rate times the new velocity.
+- p.sub_(rate * velocity) → p.sub_(rate * (gradient + momentum * velocity))
 momentum-dampened: You multiply the gradient by 1 − momentum. That is a common variant, but with this rule it gets its
 full weight: the velocity is momentum times the old one plus the gradient.
 - .add_(gradient) → .add_(gradient, alpha=1 - momentum)
@@ -835,6 +885,12 @@ measured-too-early: You measure the loss before an epoch instead of after it: yo
 classifier.
 - for _ in range(epochs): → for epoch in range(epochs):
 - for batch in batches: → for batch in batches if epoch else []:
+or
+- for batch in batches:
++ with torch.no_grad():
++         early = float(loss_of(held_out))
++     for batch in batches:
+- loss = float(loss_of(held_out)) → loss = early
 training-loss-returned: You return the loss on a training batch. Choose by, and return, the loss on `held_out`: the
 training loss falls long after the classifier has stopped getting better.
 - float(loss_of(held_out)) → float(loss_of(batch))

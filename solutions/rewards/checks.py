@@ -27,7 +27,13 @@ VOCAB, EOS = 6, 5
 
 
 def written(
-    draw: Draw, ends: tuple[int, ...], answer: int = 5, prompt: int = 3, high: float = 0.0, in_prompt: bool = False
+    draw: Draw,
+    ends: tuple[int, ...],
+    answer: int = 5,
+    prompt: int = 3,
+    high: float = 0.0,
+    in_prompt: bool = False,
+    spread: float = 2.0,
 ) -> Arguments:
     """A text for each number in `ends`: the index of <eos> in the answer, −1 for none. What is stored after <eos> is
     more, another <eos> among it where there is room for one."""
@@ -38,7 +44,7 @@ def written(
             row[prompt + end + 2 :: 2] = EOS
     if in_prompt:
         tokens[:, prompt - 2] = EOS
-    return 2 * draw.normal(len(ends), prompt + answer, VOCAB) + high, tokens, prompt, EOS
+    return spread * draw.normal(len(ends), prompt + answer, VOCAB) + high, tokens, prompt, EOS
 
 
 ended = these(at("three answers that end", ends=(2, 1, 3)), at("two answers that end", ends=(1, 2), prompt=4))
@@ -49,6 +55,7 @@ edges = these(
     at(EQUAL, ends=(0, 1, 2, -1, 1, 2), answer=3),  # texts, positions and tokens: six of each
     at("an answer of one token", ends=(0, -1), answer=1),
     at("logits above a hundred", ends=(2, 1), high=150.0),
+    at("probabilities too small for a float32", ends=(2, 1), spread=200.0),
 )
 ANSWER_LOG_PROBS = ask(
     "rewards.answer_log_probs",
@@ -80,6 +87,11 @@ first-token-missed: The first token of the answer is missing. Its scores are at 
 + ends = (targets == eos).long()
 + counted = ends.cumsum(1) - ends == 0
 + return (each * counted)[:, 1:].sum(1), counted[:, 1:].sum(1)
+or
+- return (each * counted).sum(1), counted.sum(1) → return (each * counted)[:, 1:].sum(1), counted.sum(1)
+final-token-missed: The final token of the stored answers never counts. Their last logits belong to no token, but the
+scores of the last token are one position earlier.
+- return (each * counted).sum(1), counted.sum(1) → return (each * counted)[:, :-1].sum(1), counted[:, :-1].sum(1)
 eos-not-counted: You did not count `eos`. The model decided to stop, with some probability, and that decision is a part
 of the answer.
 - counted = ends.cumsum(1) - ends == 0 → counted = ends.cumsum(1) == 0
@@ -89,6 +101,10 @@ answer.
 every-eos-counted: After the first `eos` you stop counting, but you count every further `eos` as well. Only the first
 one ends the answer.
 - counted = ends.cumsum(1) - ends == 0 → counted = (ends.cumsum(1) == 0) | (ends == 1)
+eos-skipped: You count every token that is not `eos`. The first `eos` counts, and nothing after it does.
+- counted = ends.cumsum(1) - ends == 0 → counted = ends == 0
+prompt-in-the-length: Your lengths contain the prompt. Count the tokens of the answer only.
+- , counted.sum(1) → , counted.sum(1) + prompt
 until-the-last-eos: You count until the *last* `eos`. The answer ends with the first one.
 - counted = ends.cumsum(1) - ends == 0
 + after = ends.flip(1).cumsum(1).flip(1)
@@ -104,6 +120,12 @@ logits-not-normalised: You added logits. `log_softmax` turns them into log-proba
 softmax-over-positions: Your softmax runs over the positions. The probabilities of all *tokens* at one position sum to
 1: take the last dimension.
 - log_softmax(-1) → log_softmax(1)
+or
+- logits[:, prompt - 1 : -1].log_softmax(-1) → logits[:, :-1].log_softmax(1)[:, prompt - 1 :]
+minus-added: You changed the sign, as for a loss. The logarithm of a probability is negative.
+- return (each * counted).sum(1), counted.sum(1) → return -(each * counted).sum(1), counted.sum(1)
+bits-for-nats: Your logarithm has base 2. ln has base e: so do `log_softmax` and `torch.log`.
+- return (each * counted).sum(1), counted.sum(1) → return (each * counted).sum(1) / math.log(2), counted.sum(1)
 probabilities-added: You added probabilities. Those of consecutive tokens are multiplied, so their logarithms are added.
 - log_softmax(-1) → softmax(-1)
 whole-prompt-searched: An `eos` in the prompt ends your answer before it begins. Look for the end in the answer only.
@@ -111,6 +133,14 @@ whole-prompt-searched: An `eos` in the prompt ends your answer before it begins.
 - counted = ends.cumsum(1) - ends == 0
 + ends = (tokens == eos).long()
 + counted = (ends.cumsum(1) - ends == 0)[:, prompt:]
+logarithm-of-zero: A token that is very improbable gives −∞: in float32, a probability below 10⁻⁴⁵ is 0. `log_softmax`
+never computes the probability itself.
+- log_softmax(-1) → softmax(-1).log()
+- (each * counted).sum(1) → torch.where(counted, each, 0.0).sum(1)
+or
+- log_softmax(-1) → softmax(-1).log()
+or
+- log_softmax(-1) → softmax(-1).clamp(min=1e-10).log()
 exponential-overflows: With large logits you return NaN: in float32, e to the power of more than 88 is infinite. Use
 `log_softmax`, or subtract the largest logit first.
 - logits[:, prompt - 1 : -1].log_softmax(-1)
@@ -189,6 +219,11 @@ variance: You divided by the variance. The standard deviation is its square root
 - rewards.std(1, keepdim=True) → rewards.var(1, keepdim=True)
 deviation-of-all: You divided by the standard deviation of all rewards. Each group has its own.
 - rewards.std(1, keepdim=True) → rewards.std().expand(len(rewards), 1)
+too-much-added: You added so much to the standard deviation that the advantages are visibly smaller. A number up to 10⁻⁴
+is enough to avoid 0 / 0.
+- above / spread → above / (spread + 0.01)
+or
+- above / spread → above / (spread + 0.1)
 zero-by-zero: Your advantages contain NaN where all rewards of a group are equal: 0 / 0 is undefined. They should be 0.
 - torch.where(spread > 0, above / spread, 0.0) → above / spread
 """,
@@ -272,6 +307,12 @@ the mean of the rewards with their price.
 leash-reversed: Your leash pushes the model away: an answer that has become more probable gets a bonus. Subtract the
 price.
 - rewards - beta * (log_probs - before) → rewards + beta * (log_probs - before)
+leash-squared: You squared the distance from the earlier model. The price is β times the difference, with its sign.
+- rewards - beta * (log_probs - before) → rewards - beta * (log_probs - before) ** 2
+ratio-for-logarithm: Your loss has the ratio π / π_ref in it, as PPO's does. Here it has ln π, and the earlier model
+occurs only in the price.
+- / divide_by / rewards.numel() → / divide_by / rewards.numel() * (log_probs - before).exp()
+- (slopes * log_probs).sum() → slopes.sum()
 leash-by-length: You divided the price on the distance by the length twice. First it is subtracted from the reward, then
 everything is divided once.
 - rewards - beta * (log_probs - before) → rewards - beta * (log_probs - before) / divide_by
@@ -292,6 +333,8 @@ the loss.
 advantages-for-slopes: Your slopes are the advantages. The loss is what is differentiated, with its minus, its lengths
 and its N.
 - .sum(), slopes → .sum(), worth
+or
+- .sum(), slopes → .sum(), -slopes * rewards.numel()
 slopes-undivided: Your loss divides by the lengths, and your slopes do not.
 - .sum(), slopes → .sum(), slopes * divide_by
 """,
@@ -335,6 +378,8 @@ exactly-one: You count the sets with exactly one right answer. More than one is 
 mean-returned: You return the mean over the questions. Return the estimate of each.
 - return [1 - math.comb(n - c, k) / math.comb(n, k) for c in right]
 + return sum(1 - math.comb(n - c, k) / math.comb(n, k) for c in right) / len(right)
+or
++ return [sum(1 - math.comb(n - c, k) / math.comb(n, k) for c in right) / len(right)]
 k-times-the-share: You multiplied the share of right answers by k. Two tries are not twice as good, because they may
 both be right.
 + return [min(1.0, k * c / n) for c in right]
@@ -361,6 +406,8 @@ made: p (1 − p) r₁ and (1 − p) (−p) r₂.
 - slope = p * (1 - p) * (r_1 - r_2) → slope = (1 - p) * (r_1 - r_2)
 or
 - slope = p * (1 - p) * (r_1 - r_2) → slope = (1 - p) * r_1 - p * r_2
+one-answer-only: Your slope has the term of answer 1 only. Answer 2 is suggested as well, with the probability 1 − p.
+- slope = p * (1 - p) * (r_1 - r_2) → slope = p * (1 - p) * r_1
 not-differentiated: Your slope is the mean reward itself. Differentiate it in θ.
 - slope = p * (1 - p) * (r_1 - r_2) → slope = p * r_1 + (1 - p) * r_2
 in-p-for-theta: That is the derivative in p. In θ it has the inner derivative of the sigmoid, p (1 − p).
@@ -374,6 +421,8 @@ longer step, so its reward weighs more.
 - calmest = (1 - p) * r_1 + p * r_2 → calmest = p * r_1 + (1 - p) * r_2
 middle-of-both: The middle of both rewards is calmest only if both answers are equally probable.
 - calmest = (1 - p) * r_1 + p * r_2 → calmest = (r_1 + r_2) / 2
+given-baseline: You return the baseline that was given. Which `b` would make the variance smallest?
+- calmest = (1 - p) * r_1 + p * r_2 → calmest = b
 zero-is-calmest: Without a baseline the variance is not the smallest. Differentiate the mean of the squared step in b.
 - calmest = (1 - p) * r_1 + p * r_2 → calmest = 0.0
 squares-for-weights: Your weights are squared once too often. The squared step of answer 1 is weighted by its
@@ -383,6 +432,11 @@ baseline-cancelled: After the division b no longer cancels: its two terms have d
 - ((r_1 - b) / n_1 - (r_2 - b) / n_2) → (r_1 / n_1 - r_2 / n_2)
 one-length-for-both: You divided both terms by the same length. Each answer has its own.
 - ((r_1 - b) / n_1 - (r_2 - b) / n_2) → (r_1 - r_2) / ((n_1 + n_2) / 2)
+or
+- ((r_1 - b) / n_1 - (r_2 - b) / n_2) → (r_1 - r_2) / (p * n_1 + (1 - p) * n_2)
+terms-added: The minus sign is lost after the division: ln (1 − p) has the derivative −p, so answer 2 pulls in the other
+direction.
+- ((r_1 - b) / n_1 - (r_2 - b) / n_2) → ((r_1 - b) / n_1 + (r_2 - b) / n_2)
 lengths-swapped: You divided each answer by the length of the other one.
 - ((r_1 - b) / n_1 - (r_2 - b) / n_2) → ((r_1 - b) / n_2 - (r_2 - b) / n_1)
 multiplied-by-length: You multiplied by the lengths. Divide.
@@ -419,6 +473,13 @@ one question, then those of the next.
 - rewards.view(questions, -1) → rewards.view(-1, questions).T
 one-group: You made all answers one group. Each question has its own mean.
 - rewards.view(questions, -1) → rewards.view(1, -1)
+samples-in-turn: You also changed the order in which the questions are asked. It was right: all samples of the first
+question come first.
+- repeat_interleave(samples) → repeat(samples)
+- rewards.view(questions, -1) → rewards.view(-1, questions)
+- groups.mean(1, keepdim=True) → groups.mean(0, keepdim=True)
+divisor-changed: You changed the divisor of the step. It is the number of all answers.
+- / len(chosen)) → / questions)
 each-alone: Each of your groups has one answer, so every advantage is 0 and nothing is learned.
 - rewards.view(questions, -1) → rewards.view(-1, 1)
 no-baseline: You dropped the mean of the group. Keep the line that subtracts it.

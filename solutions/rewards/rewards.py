@@ -102,7 +102,7 @@ def answer_log_probs(logits, tokens, prompt, eos):
 # GRPO (Shao et al. 2024) also divides this **advantage** by the standard deviation of the rewards in the group, here with $n - 1$ in its
 # denominator. If all rewards of a group are equal, all its advantages are 0, with or without the division.
 #
-# By hand: the rewards $(1, 0, 0, 1)$ have the mean \tfrac12 and the standard deviation $\sqrt{1/3} = 0.577$. The advantages are $(\tfrac12, -\tfrac12, -\tfrac12, \tfrac12)$ without the
+# By hand: the rewards $(1, 0, 0, 1)$ have the mean ½ and the standard deviation $\sqrt{1/3} = 0.577$. The advantages are $(\tfrac12, -\tfrac12, -\tfrac12, \tfrac12)$ without the
 # division, and $(0.866, -0.866, -0.866, 0.866)$ with it.
 #
 # [[checked]] You may add a number up to 10⁻⁴ to the standard deviation, as common code does.

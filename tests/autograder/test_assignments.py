@@ -1,5 +1,7 @@
 """An assignment is one folder, and of it students get the notebook and what `files.txt` names: nothing else, ever."""
 
+import re
+
 import nbformat
 import pytest
 from nbgrader.apps import NbGraderAPI
@@ -10,7 +12,7 @@ from autograder.grading.course import Course
 from autograder.release.build import build_exercises
 from autograder.release.contents import _exercises
 from autograder.texts.exercises import HANDED_OUT
-from tests.autograder.courses import CONFIG, FIRST, hand_in
+from tests.autograder.courses import CONFIG, FIRST, ROOT, hand_in
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # nbgrader and what it stands on warn about themselves
 
@@ -81,3 +83,12 @@ def test_a_file_that_is_neither_a_part_nor_named_stops_the_build(tmp_path, files
     (folder / "notes.md").write_text("Ask this.\n")
     (folder / "files.txt").write_text(files)
     assert any(words in fault for fault in assignments.faults(folder))
+
+
+@pytest.mark.parametrize("name", assignments.names())
+def test_what_is_written_as_latex_is_in_a_formula(name):
+    page = (ROOT / "solutions" / name / f"{name}.py").read_text(encoding="utf-8")
+    prose = "\n".join(re.findall(r"^# (.*)", page, re.M))
+    for aside in (r"(?s)```.*?```", r"`[^`]*`", r"(?s)\$\$.*?\$\$", r"(?s)\$[^$]*\$"):
+        prose = re.sub(aside, "", prose)
+    assert re.findall(r".*\\[a-z]{2,}.*", prose) == []

@@ -83,7 +83,7 @@ def test_without_pytorch_it_is_that_of_numpy():
         (["a"], ("y",), "is a list whose parts differ in length, or are not numbers"),
         (([1], [2, 3]), ("y",), "is a list whose parts differ in length, or are not numbers"),
         ((X, X), ("y",), "returned 2 values, but one was asked for"),
-        (X, ("y", "z"), "returned one Tensor, but 2 were asked for"),
+        (X[None], ("y", "z"), "returned one Tensor, but 2 were asked for"),
         ({"y": X}, ("y", "z"), "a dictionary without z"),
         ({"y": X, "z": X, "x": X}, ("y", "z"), "a dictionary with x, which was not asked for"),
         ((X, X, X), ("y", "z"), "returned 3 values"),
@@ -98,6 +98,12 @@ def test_another_kind_of_result_is_a_fault_in_words(value, returns, words):
 def test_a_dictionary_gives_several_results_by_name():
     one, other = outcome(lambda x: {"z": X, "y": [1.0]}, returns=("y", "z")).outputs
     assert (one.tolist(), other.tolist()) == ([1.0], X.tolist())
+
+
+@pytest.mark.parametrize("row", [torch.tensor([2.0, 3.0]), np.array([2.0, 3.0])])
+def test_a_row_of_as_many_numbers_as_results_gives_each_of_them(row):
+    assert [each.item() for each in outcome(lambda x: row, returns=("y", "z")).outputs] == [2, 3]
+    assert "one" in outcome(lambda x: row, returns=("x", "y", "z")).fault.words
 
 
 def test_an_exception_is_kept_with_the_line_of_the_students_own_code():

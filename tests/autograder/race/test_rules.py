@@ -51,6 +51,21 @@ def test_a_wrong_entry_is_named_at_home_as_by_the_grader(fault: str) -> None:
     assert str(one(RIGHT, WRONG[fault])).startswith(rules.SENTENCES[fault])
 
 
+def test_what_train_sets_outside_of_itself_is_unknown_to_the_other_functions_at_home_as_well() -> None:
+    train = "def train(texts, seconds, seed):\n    global network\n    network = first(texts, seconds, seed)\n"
+    entry = [
+        RIGHT,
+        "first = train",
+        train + "    return network",
+        "def encode(model, text):\n    return [*network, text]",
+    ]
+    found = str(one(*entry))
+    assert found.startswith(rules.SENTENCES["raised"])
+    assert "name 'network' is not defined" in found
+    assert "train set network outside of itself" in found
+    assert isinstance(one(*entry[:-1]), tuple), "nobody needs it"
+
+
 @pytest.mark.parametrize("what", ["train", "encode", "measure"])
 def test_every_stage_has_a_budget_of_processor_time(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     limits = {one: rules.limit(one, 600.0) - rules.IMPORTS for one in ("train", "encode", "measure", "audit")}
@@ -179,7 +194,8 @@ def test_race_at_home_resumes_with_the_next_seed(tmp_path, monkeypatch, capsys) 
     home.race("mine", four, 30.0, [0])  # type: ignore[arg-type]
     home.race("mine", four, 30.0, [0, 1])  # type: ignore[arg-type]
     assert seen == [0, 1]
-    assert "mine: " in capsys.readouterr().out
+    said = capsys.readouterr().out.splitlines()
+    assert [line.split(":")[0] for line in said if "would train anew" in line] == ["mine, seed 0"]
     assert [row["seed"] for row in json.loads(home.FILE.read_text())] == [0, 1]
     assert "yours: mine" in home.curve().data
     home.race("wrong", four | {"encode": functions(RIGHT, WRONG["loses-bytes"])["encode"]}, 30.0)  # type: ignore[arg-type]
