@@ -90,7 +90,7 @@ class Sheet:
         if cell["cell_type"] != "code" or not cell["source"].strip():
             return ""
         folded = about.get("jupyter", {}).get("source_hidden") or "hidden" in about.get("tags", [])
-        shown = "".join(self.output(output) for output in cell.get("outputs", []))
+        shown = "".join(self.output(output) for output in cell.get("outputs", [])).replace(_PRINTED_ON, "\n")
         if _OWN_CODE.search(cell["source"]) and "nlm-liv" in shown:
             shown = self.drawn(_NEEDS_NOTEBOOK) + shown
         return code(cell["source"], bool(folded)) + (f'<div class="output">{shown}</div>' if shown else "")
@@ -129,6 +129,10 @@ def code(source: str, folded: bool = False) -> str:
     """Python, coloured; `folded`: closed until it is asked for."""
     block = f'<pre class="code"><code>{highlight(source, PythonLexer(), _CODE).rstrip()}</code></pre>'
     return f"<details class='fold'><summary>Code</summary>{block}</details>" if folded else block
+
+
+_PRINTED_ON = '</pre><pre class="printed">'
+"""Between two messages of one cell, which JupyterLab shows as one."""
 
 
 def printed(text: str) -> str:
