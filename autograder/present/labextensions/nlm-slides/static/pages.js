@@ -137,7 +137,7 @@ export class Pages {
 
   know(leaf) {
     const inside = [...(leaf.node.matches(PICTURES) ? [leaf.node] : leaf.node.querySelectorAll(PICTURES))];
-    leaf.words = isItalic(leaf) ? 0 : wordsOf(leaf);
+    leaf.words = wordsOf(leaf);
     leaf.pictures = inside.filter(isLarge);
     for (const picture of leaf.pictures) this.own.set(picture, scaled(picture) / this.scale);
     return leaf;
@@ -235,6 +235,11 @@ export class Pages {
       const page = pages.at(-1);
       if (!page.length || (!asksFirst(page.at(-1)) && this.fits([...page, leaf]))) {
         page.push(leaf);
+        continue;
+      }
+      const captioned = isItalic(leaf) && page.at(-1).pictures.length && [page.at(-1), leaf];
+      if (captioned && this.fits(captioned)) {
+        pages.push(captioned);
         continue;
       }
       const question = page.findLast(one => one.asks && one.index === leaf.index);
@@ -433,7 +438,8 @@ export class Pages {
     const rows = () => code.map(node => Math.round(node.clientHeight / parseFloat(getComputedStyle(node).lineHeight)));
     const losses = () => [...rows(), ...over(page), ...pictures.map(picture => -picture.getBoundingClientRect().width)];
     const before = losses();
-    for (const size of GROWN) {
+    const narrow = document.querySelector('.nlm-beside') !== null;
+    for (const size of GROWN.slice(narrow ? 1 : 0)) {
       this.set('--nlm-grow', size);
       if (this.height(page) <= (pictures.length ? 1 : 0.85) * this.room && losses().every((loss, i) => loss <= before[i] + 0.02 * Math.abs(before[i]))) return;
     }
