@@ -194,7 +194,8 @@ export class Pages {
     leaf.best = 0; // measured anew
     if (told && this.isReadable(leaf)) return [leaf];
     const parts = [...box.children].flatMap(child => (child === box.lastElementChild ? [...child.children] : [child]));
-    const shown = parts.filter(node => isShown(node) && node.tagName !== 'SUMMARY' && (node.textContent.trim() || node.querySelector('svg, img, canvas, input')));
+    const isBlank = node => node.tagName === 'P' && !node.textContent.trim() && !node.querySelector('svg, img');
+    const shown = parts.filter(node => isShown(node) && node.tagName !== 'SUMMARY' && !isBlank(node));
     const known = shown.map((node, i) => this.know({ node, index: leaf.index, asks: i === 0, told: node === told }));
     return known.map(part => (part.asks || part.told ? { ...part, words: 0 } : part)); // they belong together
   }
