@@ -29,7 +29,8 @@ const isWholly = (node, tags) => node.tagName === 'P' && node.children.length ==
 /* "Take four scores:" or **After this lecture you can** goes with what it announces. */
 const leadsOn = ({ node }) => isHeading({ node }) || /:\s*$/.test(node.textContent) || (isWholly(node, 'b, strong') && !/[.?!]\s*$/.test(node.textContent));
 const isItalic = ({ node }) => isWholly(node, 'em, i');
-const asksFirst = ({ node }) => node.matches('details:not([open])') && isAnswer(node); // what follows would give it away
+const isClosed = ({ node }) => node.matches('details:not([open])');
+const asksFirst = leaf => isClosed(leaf) && isAnswer(leaf.node); // what follows would give it away
 const SIDES = ['nlm-beside', 'nlm-pictured', 'nlm-through'];
 const stack = () => document.querySelectorAll(SIDES.map(name => `.${name}`).join()).forEach(node => node.classList.remove(...SIDES));
 /* How far each place of a page sticks out at its right. */
@@ -167,7 +168,7 @@ export class Pages {
     this.watch(known);
     const pages = this.pagesOf(known);
     const first = known.at(-1)?.[0];
-    const bare = [...(first && asksFirst(first) ? [[first]] : []), ...pages].filter(page => page.every(({ node }) => node.matches('details:not([open])'))).flat();
+    const bare = [[first].filter(Boolean), ...pages].filter(page => page.length === 1 && asksFirst(page[0])).flat();
     if (!bare.length) return pages;
     bare.forEach(({ node }) => (node.open = true)); // no key press is spent on their titles
     return this.cut(steps);
@@ -234,7 +235,8 @@ export class Pages {
     const pages = [[]];
     for (const leaf of own) {
       const page = pages.at(-1);
-      if (!page.length || (!asksFirst(page.at(-1)) && this.fits([...page, leaf]))) {
+      const joins = () => this.fits([...page, leaf]) || (isClosed(leaf) && page.some(one => one.pictures.length) && this.shrinks([...page, leaf])); // a line
+      if (!page.length || (!asksFirst(page.at(-1)) && joins())) {
         page.push(leaf);
         continue;
       }
