@@ -235,7 +235,7 @@ export class Pages {
     const pages = [[]];
     for (const leaf of own) {
       const page = pages.at(-1);
-      const joins = () => this.fits([...page, leaf]) || (isClosed(leaf) && page.some(one => one.pictures.length) && this.shrinks([...page, leaf])); // a line
+      const joins = () => this.fits([...page, leaf]) || (isClosed(leaf) && this.hardlyShrinks(page, leaf));
       if (!page.length || (!asksFirst(page.at(-1)) && joins())) {
         page.push(leaf);
         continue;
@@ -308,6 +308,13 @@ export class Pages {
   /* Do these leaves fit if the pictures are as small as it takes? What a prediction reveals is seen beside it. */
   shrinks(page) {
     return this.only(page, () => this.arrange(page) > 0 && this.height(page) <= this.room);
+  }
+
+  /* Is there room for one more line, if the pictures give a little? */
+  hardlyShrinks(page, line) {
+    if (!page.some(leaf => leaf.pictures.length) || !this.shrinks([...page, line])) return false;
+    const size = leaves => this.only(leaves, () => this.arrange(leaves));
+    return size([...page, line]) >= 0.85 * size(page);
   }
 
   /* The size of the words of a picture that has the page for itself. */
