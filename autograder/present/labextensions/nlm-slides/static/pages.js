@@ -451,7 +451,7 @@ export class Pages {
     const narrow = document.querySelector('.nlm-beside') !== null;
     for (const size of GROWN.slice(narrow ? 1 : 0)) {
       this.set('--nlm-grow', size);
-      if (this.height(page) <= (pictures.length ? 1 : 0.85) * this.room && losses().every((loss, i) => loss <= before[i] + 0.02 * Math.abs(before[i]))) return;
+      if (this.height(page) <= (pictures.length ? 0.98 : 0.85) * this.room && losses().every((loss, i) => loss <= before[i] + 0.02 * Math.abs(before[i]))) return;
     }
     this.set('--nlm-grow', 1);
   }
