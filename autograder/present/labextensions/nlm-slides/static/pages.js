@@ -236,7 +236,8 @@ export class Pages {
     for (const leaf of own) {
       const page = pages.at(-1);
       const joins = () => this.fits([...page, leaf]) || (isClosed(leaf) && this.hardlyShrinks(page, leaf));
-      if (!page.length || (!asksFirst(page.at(-1)) && joins())) {
+      const begins = page.length && (asksFirst(page.at(-1)) || (isItalic(page.at(-1)) && leadsOn(leaf)));
+      if (!page.length || (!begins && joins())) {
         page.push(leaf);
         continue;
       }
@@ -264,7 +265,7 @@ export class Pages {
       pages.push(led ? [...led, leaf] : follows ? [...moved, leaf] : [leaf]);
     }
     const [before, last] = pages.slice(-2);
-    const evens = () => !asksFirst(before.at(-1)) && before.length > 1 && sum(before.slice(0, -1)) > sum([before.at(-1), ...last]);
+    const evens = () => before.length > 1 && !asksFirst(before.at(-1)) && sum(before.slice(0, -1)) > sum([before.at(-1), ...last]);
     while (last && ![...before, ...last].some(leaf => leaf.pictures.length) && evens() && this.fits([before.at(-1), ...last])) last.unshift(before.pop());
     return pages.filter(page => page.length);
   }
