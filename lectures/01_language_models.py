@@ -21,7 +21,8 @@
 # once their cells have run.
 #
 # **You need** Python, probability (including conditional probability) and logarithms. This is the first lecture.
-#
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 |
 # |---|---|---|---|---|---|---|---|---|
 # | minutes | 9 | 11 | 9 | 11 | 12 | 6 | 12 | 6 |

@@ -18,7 +18,8 @@
 #
 # **You need** vectors, dot products and the exponential function. From [lecture 1](01_language_models.ipynb) you need the terms
 # token, vocabulary, `<unk>`, language model, softmax, perplexity, training text and test text.
-#
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
 # |---|---|---|---|---|---|---|---|
 # | minutes | 7 | 11 | 8 | 9 | 18 | 6 | 12 |

@@ -24,7 +24,8 @@
 # 1](01_language_models.ipynb) that a model's *loss* is the mean surprise $-\ln P$ of the correct answers, and that *softmax* turns
 # scores into probabilities, $p_i = e^{s_i} / \sum_j e^{s_j}$. Vectors are rows, as in the code, so matrices multiply them from the
 # right, $xW$.
-#
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 |
 # |---|---|---|---|---|---|---|---|---|
 # | minutes | 8 | 8 | 12 | 9 | 6 | 7 | 12 | 11 |

@@ -24,7 +24,8 @@
 # learned vectors of words, from [lecture 2](02_tokens_and_vectors.ipynb), and layers, activation functions, gradients and
 # gradient descent from [lecture 3](03_backpropagation.ipynb). Vectors are rows, so they are multiplied by matrices from the
 # right, $xV$.
-#
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 |
 # |---|---|---|---|---|---|---|---|---|
 # | minutes | 10 | 9 | 7 | 12 | 7 | 7 | 8 | 5 |
@@ -967,10 +968,10 @@ last_over_others = {
     for kind, rows in by_attention.items()
 }
 show.predict(
-    f"A recurrent network with PyTorch's initial weights reads {N} tokens. Over five seeds, the gradient of the first word is "
-    f"{by_default[0]:,.0f} to {by_default[-1]:,.0f} times smaller than that of the last. Now let $U$, "
-    "the matrix that carries its state to the next word, begin as a random rotation, with everything "
-    "else unchanged (“recurrent, orthogonal U”). How many times smaller is the gradient of the first word then?",
+    f"A recurrent network with PyTorch's initial weights reads {N} tokens. The gradient of the first word is "
+    f"{by_default[0]:,.0f} to {by_default[-1]:,.0f} times smaller than that of the last (five seeds). Now let only $U$, "
+    "the matrix that carries its state to the next word, begin as a random rotation (“recurrent, orthogonal U”). "
+    "How many times smaller is the gradient of the first word now?",
     choices={"as before": 5000, "about 100 times": 100, "1 to 3 times": 2},
     answer=orthogonal[2],
     why="The words are as far apart as before, and the cell is the same. Only the initial weights differ.",

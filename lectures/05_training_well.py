@@ -22,7 +22,8 @@
 #
 # **You need** [lecture 3](03_backpropagation.ipynb) (gradients), [lecture 4](04_windows_and_convolutions.ipynb) (a language model
 # that reads a window), and means and standard deviations.
-#
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 |
 # |---|---|---|---|---|---|---|---|---|
 # | minutes | 9 | 14 | 10 | 9 | 7 | 11 | 8 | 7 |

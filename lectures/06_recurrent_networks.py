@@ -20,7 +20,8 @@
 # **You need** [lecture 1](01_language_models.ipynb) (language models, perplexity), [lecture 3](03_backpropagation.ipynb) (the chain
 # rule on a graph) and [lecture 4](04_windows_and_convolutions.ipynb) (a feed-forward language model with a window; embeddings).
 # *Vectors are rows*, as in the code, so we write a matrix to the right of its vector.
-#
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 |
 # |---|---|---|---|---|---|---|---|---|
 # | minutes | 9 | 6 | 10 | 11 | 9 | 12 | 9 | 3 |

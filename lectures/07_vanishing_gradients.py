@@ -23,7 +23,8 @@
 #
 # **You need** [lecture 3](03_backpropagation.ipynb) (the chain rule on a graph), [lecture 6](06_recurrent_networks.ipynb) (a
 # recurrent network, backpropagation through time), and how to multiply matrices. *Vectors are rows*, as in the code.
-#
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
 # |---|---|---|---|---|---|---|---|
 # | minutes | 6 | 9 | 11 | 13 | 10 | 7 | 6 |

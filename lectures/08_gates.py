@@ -21,7 +21,8 @@
 #
 # **You need** [lecture 6](06_recurrent_networks.ipynb) (recurrent networks) and [lecture 7](07_vanishing_gradients.ipynb) (why their gradients vanish). *Vectors are rows*, as in the code;
 # $\odot$ multiplies entry by entry; $\sigma(a) = 1 / (1 + e^{-a})$ lies between 0 and 1.
-#
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 |
 # |---|---|---|---|---|---|---|---|---|
 # | minutes | 7 | 8 | 8 | 9 | 8 | 11 | 9 | 3 |

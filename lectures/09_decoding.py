@@ -23,7 +23,8 @@
 # **You need** conditional probabilities, logarithms and Python. From [lecture 1](01_language_models.ipynb) you need language
 # models, the chain rule, and the token `<eos>` that ends a text. We use models here without explaining them; *Inside a real
 # language model* explains the large one.
-#
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 |
 # |---|---|---|---|---|---|---|---|---|---|---|
 # | minutes | 5 | 9 | 12 | 9 | 8 | 12 | 5 | 6 | 7 | 3 |

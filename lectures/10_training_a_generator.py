@@ -18,7 +18,8 @@
 #
 # **You need** [lecture 1](01_language_models.ipynb) (log loss, perplexity), [lecture 6](06_recurrent_networks.ipynb) (recurrent
 # networks, teacher forcing) and [lecture 9](09_decoding.ipynb) (sampling from a model).
-#
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
 # |---|---|---|---|---|---|---|---|
 # | minutes | 8 | 9 | 6 | 11 | 12 | 10 | 8 |

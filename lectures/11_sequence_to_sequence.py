@@ -20,7 +20,8 @@
 #
 # **You need** recurrent networks ([lecture 6](06_recurrent_networks.ipynb): a state $h$, a cell that updates it) and greedy and beam search ([lecture 9](09_decoding.ipynb)). Vectors are
 # rows.
-#
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
 # |---|---|---|---|---|---|---|---|
 # | minutes | 7 | 11 | 11 | 11 | 8 | 8 | 5 |

@@ -24,7 +24,8 @@
 # two such networks translated: one read the source, and the other wrote the translation. *Learned* means that parameters are
 # adjusted step by step, against the gradient of the loss ([lecture 3](03_backpropagation.ipynb)). Vectors are rows, so a matrix multiplies from
 # the right, $xW$.
-#
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 |
 # |---|---|---|---|---|---|---|---|---|---|
 # | minutes | 8 | 14 | 14 | 9 | 6 | 5 | 10 | 6 | 4 |

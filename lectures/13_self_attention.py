@@ -21,7 +21,8 @@
 #
 # **You need** [lecture 12](12_attention.ipynb) (query, key, value, softmax, mask, head). [Lecture 1](01_language_models.ipynb) explains that a language model gives a probability to every
 # possible next word. Its loss is the mean of $-\ln p$, where $p$ is the probability that it gives to the word that really follows. Vectors are rows, so a matrix multiplies from the right, $xW$.
-#
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
 # |---|---|---|---|---|---|---|---|
 # | minutes | 13 | 15 | 6 | 14 | 5 | 8 | 8 |

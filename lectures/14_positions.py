@@ -20,7 +20,8 @@
 #
 # **You need** [lecture 12](12_attention.ipynb) and [lecture 13](13_self_attention.ipynb) (query, key, head, causal mask), sine and cosine, and what a rotation of the plane is.
 # Vectors are rows, so a matrix multiplies from the right, $xW$.
-#
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
 # |---|---|---|---|---|---|---|---|
 # | minutes | 8 | 15 | 7 | 4 | 18 | 14 | 6 |

@@ -21,7 +21,8 @@
 #
 # **You need** [lecture 13](13_self_attention.ipynb) (self-attention, causal mask) and [lecture 14](14_positions.ipynb) (rotary positions). From [lecture 5](05_training_well.ipynb) you need LayerNorm, Adam
 # and warm-up. Vectors are rows, so a matrix multiplies from the right, $xW$.
-#
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 |
 # |---|---|---|---|---|---|---|---|---|---|
 # | minutes | 5 | 9 | 11 | 11 | 7 | 11 | 8 | 8 | 5 |

@@ -24,7 +24,8 @@
 #
 # **You need** sequence to sequence ([lecture 11](11_sequence_to_sequence.ipynb): source, target, teacher forcing, BLEU), attention over a recurrent encoder
 # ([lecture 12](12_attention.ipynb)), the causal mask ([lecture 13](13_self_attention.ipynb)), and blocks and the cache ([lecture 15](15_transformer_language_model.ipynb)). Vectors are rows.
-#
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 |
 # |---|---|---|---|---|---|---|---|---|
 # | minutes | 6 | 9 | 8 | 13 | 9 | 11 | 10 | 6 |

@@ -18,7 +18,8 @@
 # - choose between probing, fine-tuning, LoRA and prompting, and notice when such a comparison is not fair.
 #
 # **You need** [lecture 13](13_self_attention.ipynb) (masks), [lecture 15](15_transformer_language_model.ipynb) (the Transformer language model) and [lecture 16](16_encoder_decoder_transformers.ipynb) (encoder and decoder).
-#
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
 # |---|---|---|---|---|---|---|---|
 # | minutes | 11 | 9 | 9 | 12 | 12 | 14 | 5 |

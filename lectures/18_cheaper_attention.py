@@ -22,7 +22,8 @@
 #
 # **You need** [lecture 13](13_self_attention.ipynb) (heads, masks, attention sinks) and [lecture 15](15_transformer_language_model.ipynb) (blocks, the key–value cache). Singular values are
 # from [lecture 7](07_vanishing_gradients.ipynb).
-#
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 |
 # |---|---|---|---|---|---|---|---|---|
 # | minutes | 8 | 10 | 6 | 11 | 7 | 11 | 11 | 8 |

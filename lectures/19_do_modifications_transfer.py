@@ -19,7 +19,8 @@
 # - judge a replication: whether it measures what it is said to measure, and which alternative explanations are left.
 #
 # **You need** [lecture 15](15_transformer_language_model.ipynb) (the block and its parts), [lecture 16](16_encoder_decoder_transformers.ipynb) (encoder and decoder) and [lecture 5](05_training_well.ipynb) (seeds, confidence intervals).
-#
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 |
 # |---|---|---|---|---|---|---|---|---|
 # | minutes | 7 | 11 | 11 | 8 | 8 | 9 | 12 | 7 |

@@ -18,7 +18,8 @@
 # - say what deeper, wider and shared layers cost in parameters and in operations.
 #
 # **You need** [lecture 15](15_transformer_language_model.ipynb) (block, residual pathway, pre-norm and post-norm), [lecture 13](13_self_attention.ipynb) (ablation) and [lecture 19](19_do_modifications_transfer.ipynb) (baseline, p value, seeds).
-#
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 |
 # |---|---|---|---|---|---|---|---|---|
 # | minutes | 7 | 11 | 7 | 10 | 10 | 7 | 10 | 8 |

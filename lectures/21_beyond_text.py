@@ -19,7 +19,8 @@
 # - score attention in pictures where the right location is known, and compare it with attention that does not look at the picture, before you believe an attention map.
 #
 # **You need** [lecture 12](12_attention.ipynb) (attention in a decoder, section 8 on pictures), [lecture 14](14_positions.ipynb) (relative positions) and [lecture 15](15_transformer_language_model.ipynb) (the block). Masked pretraining is from [lecture 17](17_pretraining.ipynb), convolutions over text from [lecture 4](04_windows_and_convolutions.ipynb).
-#
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
 # |---|---|---|---|---|---|---|---|
 # | minutes | 8 | 12 | 8 | 7 | 10 | 9 | 18 |

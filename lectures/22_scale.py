@@ -19,7 +19,8 @@
 # - prompt a model with examples, and measure how much they help.
 #
 # **You need** [lecture 15](15_transformer_language_model.ipynb) (the Transformer), [lecture 5](05_training_well.ipynb) (learning rates, cosine, seeds) and [lecture 8](08_gates.ipynb) (the LSTM).
-#
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 |
 # |---|---|---|---|---|---|---|---|---|---|
 # | minutes | 7 | 8 | 9 | 11 | 9 | 6 | 7 | 9 | 8 |

@@ -20,7 +20,8 @@
 #
 # **You need** [lecture 15](15_transformer_language_model.ipynb) (residual pathway, logit lens) and [lecture 13](13_self_attention.ipynb) (heads, ablation). The model is SmolLM2-135M-Instruct,
 # which its makers tuned on conversations; from here on we write SmolLM2. Its 135 million parameters are stored in 4 bits each, and all our measurements are of this rounded model. It has 30 layers with 9 heads each, both counted from 0. Head 18.6 is head 6 of layer 18. *Network* always means a feed-forward network, and *pathway* the residual pathway. Vectors are rows.
-#
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 |
 # |---|---|---|---|---|---|---|---|---|
 # | minutes | 9 | 9 | 9 | 10 | 10 | 8 | 10 | 9 |

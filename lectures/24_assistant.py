@@ -18,7 +18,8 @@
 # - design a small test that shows a limit of a model, and read a claim about brains and models with care.
 #
 # **You need** [lecture 17](17_pretraining.ipynb) (LoRA, fine-tuning), [lecture 9](09_decoding.ipynb) (sampling) and [lecture 15](15_transformer_language_model.ipynb) (the cache). The model is SmolLM2-135M-Instruct: 135 million parameters, stored in 4 bits each.
-#
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 |
 # |---|---|---|---|---|---|---|---|---|---|---|
 # | minutes | 6 | 10 | 6 | 9 | 8 | 9 | 8 | 8 | 7 | 7 |

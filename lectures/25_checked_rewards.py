@@ -16,7 +16,8 @@
 # - recognise an exploited reward, and keep a model near its base with a KL penalty.
 #
 # **You need** [lecture 3](03_backpropagation.ipynb) (softmax, $p - y$), [lecture 9](09_decoding.ipynb) (sampling) and [lecture 24](24_assistant.ipynb) (preference tuning, the KL divergence).
-#
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 |
 # |---|---|---|---|---|---|---|---|---|
 # | minutes | 6 | 12 | 9 | 7 | 9 | 9 | 9 | 4 |

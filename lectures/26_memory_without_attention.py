@@ -18,7 +18,8 @@
 #
 # **You need** [lecture 18](18_cheaper_attention.ipynb) (linear attention, section 7), [lecture 12](12_attention.ipynb) and [lecture 8](08_gates.ipynb) (gates).
 # In this lecture vectors are rows. The gates $a_t$ and $b_t$ of section 2 are numbers between 0 and 1, and $w_t$ is a positive number. Here $b_t$ is not a bias.
-#
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # | section | 1 | 2 | 3 | 4 | 5 | 6 |
 # |---|---|---|---|---|---|---|
 # | minutes | 8 | 11 | 11 | 8 | 14 | 9 |

@@ -19,7 +19,8 @@
 #
 # **You need** [lecture 15](15_transformer_language_model.ipynb) (the block), [lecture 9](09_decoding.ipynb) (speculative decoding) and [lecture 5](05_training_well.ipynb) (AdamW, seeds, intervals).
 # Here $b$ is the number of bits, $d$ the step between two levels and $m$ the lowest level.
-#
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 |
 # |---|---|---|---|---|---|---|---|---|
 # | minutes | 7 | 6 | 9 | 9 | 7 | 5 | 11 | 8 |

@@ -17,7 +17,8 @@
 # - test whether a model obeys or believes a page, and list what a model card must contain.
 #
 # **You need** [lecture 23](23_inside_a_real_model.ipynb) (the residual pathway, controls) and [lecture 24](24_assistant.ipynb) (chat template, retrieval). SmolLM2 here is SmolLM2-135M-*Instruct*, rounded to 4 bits per weight. The two character models are the course's own.
-#
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
 # |---|---|---|---|---|---|---|---|
 # | minutes | 10 | 10 | 11 | 9 | 10 | 6 | 6 |

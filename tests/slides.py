@@ -119,6 +119,11 @@ def screens(page: Any, pictures: Path | None = None) -> Iterator[Screen]:
     while True:
         page.wait_for_timeout(250)
         told = page.evaluate(SEEN)
+        for _ in range(20):  # what is drawn late moves the rest
+            page.wait_for_timeout(200)
+            earlier, told = told, page.evaluate(SEEN)
+            if told == earlier:
+                break
         now = (told["part"], told["says"], told["ends"])
         if now == before:
             return

@@ -10,6 +10,7 @@ from autograder.texts import glossary
 ROOT = Path(__file__).resolve().parents[1]
 LECTURES = glossary.lectures(ROOT)
 
+OPENS = re.compile(r"\*\*After this lecture you can\*\*|\| minutes \|")
 POINTED_TO = "announced with a pointer to its section"
 MAY_COME_EARLIER: dict[str, dict[str, str]] = {
     "language_models": {"n-gram": "in the caption of the opening's line of years"},
@@ -35,11 +36,11 @@ def plain(text: str) -> str:
 def faults(lecture: Path, may_come_earlier: frozenset[str] = frozenset()) -> list[str]:
     """Words of a lecture's list that its text does not set in bold, or that it uses before it does.
 
-    The first cell, and the one that says what one can do after the lecture, may name what is explained later.
+    The first cell, the one that says what one can do after the lecture, and its plan may name what is explained later.
     """
     cells = glossary.markdown_cells(lecture.read_text(encoding="utf-8"))
     before = next((i for i, cell in enumerate(cells) if cell.startswith(glossary.HEADING)), len(cells))
-    first = next((i for i, cell in enumerate(cells) if i and "**After this lecture you can**" not in cell), 0)
+    first = next((i for i, cell in enumerate(cells) if i and not OPENS.search(cell)), 0)
     opening, body = plain("\n\n".join(cells[:first])), plain("\n\n".join(cells[first:before]))
     found = []
     for word in glossary.words_of(lecture):

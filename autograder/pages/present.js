@@ -15,6 +15,7 @@ function cellOf(node) {
     tags: 'lesson' in node.dataset ? ['lesson'] : [] };
   return {
     node: shown,
+    caption: !code && !notes && node.children.length === 1 && isItalic({ node: node.firstElementChild }),
     folded: !code && !notes && node.children.length > 0 && [...node.children].every(part => part.matches('details')),
     textLength: code ? Infinity : Number(text ?? Infinity),
     toggleClass: (name, on) => shown.classList.toggle(name, on),

@@ -4,7 +4,8 @@ import base64
 import hashlib
 import html
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
 from types import MappingProxyType
 from typing import Any
 
@@ -90,7 +91,7 @@ class Sheet:
         if cell["cell_type"] != "code" or not cell["source"].strip():
             return ""
         folded = about.get("jupyter", {}).get("source_hidden") or "hidden" in about.get("tags", [])
-        shown = "".join(self.output(output) for output in cell.get("outputs", []))
+        shown = "".join(self.output(output) for output in _joined(cell.get("outputs", [])))
         if _OWN_CODE.search(cell["source"]) and "nlm-liv" in shown:
             shown = self.drawn(_NEEDS_NOTEBOOK) + shown
         return code(cell["source"], bool(folded)) + (f'<div class="output">{shown}</div>' if shown else "")
@@ -129,6 +130,15 @@ def code(source: str, folded: bool = False) -> str:
     """Python, coloured; `folded`: closed until it is asked for."""
     block = f'<pre class="code"><code>{highlight(source, PythonLexer(), _CODE).rstrip()}</code></pre>'
     return f"<details class='fold'><summary>Code</summary>{block}</details>" if folded else block
+
+
+def _joined(outputs: Iterable[Any]) -> Iterator[Any]:
+    """What was printed in several messages is one text, as JupyterLab shows it."""
+    for prints, some in groupby(outputs, lambda output: output.get("name") == "stdout"):
+        if not prints:
+            yield from some
+        else:
+            yield {"output_type": "stream", "name": "stdout", "text": "".join(each["text"] for each in some)}
 
 
 def printed(text: str) -> str:

@@ -69,7 +69,9 @@ def test_a_sheet_shows_what_a_reader_sees() -> None:
             cell("markdown", "Five.", slideshow={"slide_type": "fragment"}),
             cell("markdown", "| a |\n| - |\n| b |", slideshow={"slide_type": "slide"}),
             cell("code", "secret = 1", jupyter={"source_hidden": True}),
-            cell("code", "x < 1", [{"output_type": "stream", "name": "stdout", "text": "1 < 2\n"}]),
+            cell(
+                "code", "x < 1", [{"output_type": "stream", "name": "stdout", "text": one} for one in ("1 <", " 2\n")]
+            ),
             cell("code", "show()", displayed({"text/html": f'<img src="{picture}">'})),
             cell("code", "playground(yours=mine)", displayed({"text/html": "its HTML", LIVE: {"model_id": "w"}})),
         ]

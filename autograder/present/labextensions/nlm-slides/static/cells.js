@@ -3,7 +3,10 @@
 const TEXT = '.jp-RenderedMarkdown';
 
 /* What pages.js writes on the parts of a screen, for as long as it is shown. */
-export const MARKS = ['nlm-off', 'nlm-strip', 'nlm-spare', 'nlm-beside', 'nlm-pictured'];
+export const MARKS = ['nlm-off', 'nlm-strip', 'nlm-spare', 'nlm-beside', 'nlm-pictured', 'nlm-through'];
+
+/* A folded answer, in English or German. */
+export const isAnswer = folded => /^\s*(?:The )?an(?:swer|twort)/i.test(folded.textContent) && !folded.closest('.nlm-predict');
 
 /* Where the text of a cell is, as HTML. */
 export const textsOf = ({ node }) => (node.matches(TEXT) ? [node] : [...node.querySelectorAll(TEXT)]);
@@ -13,6 +16,7 @@ export const isCode = cell => cell.model.type === 'code';
 
 const DRAWING = /^(?:[\w., ]+ = )?(?:show|widgets|plt|fig|ax|display|HTML|SVG|Image)\b[\w.]*[.(]/;
 const STORED = /^[\w, ()]+ = .*\bstored\(/;
+const LOADED = /^[\w, ()]+ = .*\b(?:checkpoint|json\.loads)\(/; // is not projected if nothing is printed
 const LESSON = /^(?:(?:def|class|async def)\b|@)/;
 const QUIET = /^(?:from|import|def|class|@|async def|with show\.held_back)\b|^@|^[\w.,\[\]"' ]+(?:: [^=]+)? [-+*/]?= /;
 
@@ -21,7 +25,8 @@ const statements = source => source.split('\n').filter(line => /^[^\s#)\]}]/.tes
 
 /* Loads what was measured, or prepares a picture, and defines nothing: the audience reads the picture. */
 const serves = (cell, lines = statements(sourceOf(cell))) =>
-  !lines.some(line => LESSON.test(line)) && lines.some(line => DRAWING.test(line) || STORED.test(line));
+  !lines.some(line => LESSON.test(line)) &&
+  (lines.some(line => DRAWING.test(line) || STORED.test(line)) || (lines.some(line => LOADED.test(line)) && isQuiet(sourceOf(cell))));
 
 /* Code that shows nothing when it has run, as far as can be told from its text. */
 export const isQuiet = source => statements(source).every(line => QUIET.test(line) && !/^[\w.]*(?:print|display)\(/.test(line));
@@ -39,6 +44,9 @@ export function codeIsHidden(cell) {
 
 /* Nothing but folded answers: no key press is spent on their titles. A page of the site knows this, but not the Markdown. */
 const isFolded = cell => cell.folded ?? (!isCode(cell) && /^\s*<details[\s\S]*<\/details>\s*$/.test(sourceOf(cell)));
+
+/* Nothing but words in italics: the caption of the picture before. */
+const isCaption = cell => cell.caption ?? (!isCode(cell) && /^\s*\*[^*\s](?:[^*\n]|\n(?!\n))*\*\s*$/.test(sourceOf(cell)));
 
 /* Every key press shows one more step: {screen, cells, notes} hold indices of cells. Skipped code goes with the step before it;
    it is seen only when code is asked for. */
@@ -58,7 +66,7 @@ export function readSteps(cells) {
     }
     const begins = type === 'slide' || type === 'subslide' || !steps.length;
     if (begins) screen += 1;
-    if (begins || (type === 'fragment' && !isFolded(cell))) steps.push({ screen, cells: [], notes: [] });
+    if (begins || (type === 'fragment' && !isFolded(cell) && !isCaption(cell))) steps.push({ screen, cells: [], notes: [] });
     steps[steps.length - 1].cells.push(index);
   });
   return joined(steps, cells);

@@ -7,12 +7,10 @@ cell before it. How a screen fits: pages.js.
 Of a notebook a deck needs `node` and `widgets`, its cells; of a cell `node`, `toggleClass`, `outputArea.model.length` and, in `model`,
 `type`, `getMetadata`, `sharedModel.getSource()` and `executionCount`. */
 
-import { codeIsHidden, headingAbove, isCode, isQuiet, readSteps, slideType, sourceOf, titleOf } from './cells.js';
+import { codeIsHidden, headingAbove, isAnswer, isCode, isQuiet, readSteps, slideType, sourceOf, titleOf } from './cells.js';
 import { NotesWindow } from './notes.js';
 import { Overview } from './overview.js';
 import { Pages } from './pages.js';
-
-const isAnswer = folded => /^\s*(?:The )?an(?:swer|twort)/i.test(folded.textContent) && !folded.closest('.nlm-predict'); // or in German
 
 export class Deck {
   constructor(notebook) {

@@ -5,7 +5,7 @@ whose words the back row can read. So each page is tried as it will be seen. A s
 there is room for, and one that does not fit is cut between leaves: a list into its items, a long paragraph into sentences, and what is
 taller than a page by itself into strips. Then type and pictures take the room that is left. */
 
-import { MARKS, textsOf } from './cells.js';
+import { isAnswer, MARKS, textsOf } from './cells.js';
 
 const WORDS = 60;
 const TEXT_OR_OUTPUT = '.jp-RenderedHTMLCommon, .jp-OutputArea-output';
@@ -25,14 +25,22 @@ const SENTENCE = /(?<=(?<!\b(?:al|e\.g|i\.e|cf|vs|z\. ?B|Fig|No))[.?!]["”’)]
 
 const isHeading = leaf => /^H[1-6]$/.test(leaf.node.tagName);
 const isQuestion = leaf => leaf.asks || leaf.node.querySelector('.nlm-predict') !== null;
-const leadsOn = leaf => isHeading(leaf) || /:\s*$/.test(leaf.node.textContent); // "Take four scores:" goes with what it announces
-const stack = () => document.querySelectorAll('.nlm-beside, .nlm-pictured').forEach(node => node.classList.remove('nlm-beside', 'nlm-pictured'));
+const isWholly = (node, tags) => node.tagName === 'P' && node.children.length === 1 && node.firstElementChild.matches(tags) && node.textContent.trim() === node.firstElementChild.textContent.trim();
+/* "Take four scores:" or **After this lecture you can** goes with what it announces. */
+const leadsOn = ({ node }) => isHeading({ node }) || /:\s*$/.test(node.textContent) || (isWholly(node, 'b, strong') && !/[.?!]\s*$/.test(node.textContent));
+const isItalic = ({ node }) => isWholly(node, 'em, i');
+const isClosed = ({ node }) => node.matches('details:not([open])');
+const asksFirst = leaf => isClosed(leaf) && isAnswer(leaf.node); // what follows would give it away
+const SIDES = ['nlm-beside', 'nlm-pictured', 'nlm-through'];
+const stack = () => document.querySelectorAll(SIDES.map(name => `.${name}`).join()).forEach(node => node.classList.remove(...SIDES));
 /* How far each place of a page sticks out at its right. */
 const over = page =>
   page.flatMap(({ node }) => [node.closest(TEXT_OR_OUTPUT) ?? node, ...node.querySelectorAll('.widget-box, .row, table, math, mjx-container')])
     .map(place => Math.max(0, place.scrollWidth - place.clientWidth - 1));
 const isShown = node => node.getClientRects().length > 0;
 const isLarge = picture => isShown(picture) && picture.getBoundingClientRect().width > 60;
+/* Where a part is on the screen; one whose parts are at both sides has no place itself. */
+const boxesOf = node => (node.matches('.nlm-through') ? [...node.children].flatMap(boxesOf) : [node.getBoundingClientRect()]).filter(box => box.height);
 const sum = leaves => leaves.reduce((words, leaf) => words + leaf.words, 0);
 const wordsIn = text => text.split(/\s+/).filter(word => /[\p{L}\p{N}]/u.test(word)).length;
 
@@ -89,6 +97,7 @@ function scaled(picture) {
 export class Pages {
   constructor(slides) {
     this.slides = slides;
+    this.own = new WeakMap(); // by how much a picture is scaled on the page where a reader finds it
   }
 
   get scale() {
@@ -131,6 +140,7 @@ export class Pages {
     const inside = [...(leaf.node.matches(PICTURES) ? [leaf.node] : leaf.node.querySelectorAll(PICTURES))];
     leaf.words = wordsOf(leaf);
     leaf.pictures = inside.filter(isLarge);
+    for (const picture of leaf.pictures) this.own.set(picture, scaled(picture) / this.scale);
     return leaf;
   }
 
@@ -156,7 +166,12 @@ export class Pages {
     this.watch(groups);
     const known = groups.map(leaves => leaves.flatMap(leaf => this.prediction(leaf)));
     this.watch(known);
-    return this.pagesOf(known);
+    const pages = this.pagesOf(known);
+    const first = known.at(-1)?.[0];
+    const bare = [[first].filter(Boolean), ...pages].filter(page => page.length === 1 && asksFirst(page[0])).flat();
+    if (!bare.length) return pages;
+    bare.forEach(({ node }) => (node.open = true)); // no key press is spent on their titles
+    return this.cut(steps);
   }
 
   /* These leaves are shown and hidden from now on, and what holds them. */
@@ -180,7 +195,8 @@ export class Pages {
     leaf.best = 0; // measured anew
     if (told && this.isReadable(leaf)) return [leaf];
     const parts = [...box.children].flatMap(child => (child === box.lastElementChild ? [...child.children] : [child]));
-    const shown = parts.filter(node => isShown(node) && node.tagName !== 'SUMMARY');
+    const isBlank = node => node.tagName === 'P' && !node.textContent.trim() && !node.querySelector('svg, img');
+    const shown = parts.filter(node => isShown(node) && node.tagName !== 'SUMMARY' && !isBlank(node));
     const known = shown.map((node, i) => this.know({ node, index: leaf.index, asks: i === 0, told: node === told }));
     return known.map(part => (part.asks || part.told ? { ...part, words: 0 } : part)); // they belong together
   }
@@ -200,7 +216,18 @@ export class Pages {
     const end = pages.pop();
     const rest = pages.length ? own.slice(0, own.indexOf(end[0])) : earlier.flat();
     pages.push(pages.length && !this.isLean([end]) ? end : this.extended(rest, end)); // a short end is not left alone
-    return pages.flatMap(page => this.strips(page));
+    return pages.flatMap(page => this.strips(this.accompanied(page, earlier.at(-1) ?? [], own)));
+  }
+
+  /* What is said about the picture of the step before stands beside it. */
+  accompanied(page, before, own) {
+    const picture = before.findLast(leaf => leaf.pictures.length);
+    const says = own.slice(0, own.indexOf(page.at(-1)) + 1);
+    const isSaid = leaf => !leaf.pictures.length && !isHeading(leaf) && !isQuestion(leaf) && !leaf.node.matches('.jp-Cell-inputWrapper, .jp-OutputArea-child');
+    const since = picture && before.slice(before.indexOf(picture) + 1);
+    if (!picture || page.includes(picture) || ![...since, ...says].every(isSaid)) return page;
+    const kept = page.filter(leaf => own.includes(leaf));
+    return this.fits([picture, ...kept]) ? [picture, ...kept] : page;
   }
 
   /* Leaf by leaf, each page as full as it may be. */
@@ -208,15 +235,24 @@ export class Pages {
     const pages = [[]];
     for (const leaf of own) {
       const page = pages.at(-1);
-      if (!page.length || this.fits([...page, leaf])) {
+      const joins = () => this.fits([...page, leaf]) || (isClosed(leaf) && this.hardlyShrinks(page, leaf));
+      const begins = page.length && (asksFirst(page.at(-1)) || (isItalic(page.at(-1)) && leadsOn(leaf)));
+      if (!page.length || (!begins && joins())) {
         page.push(leaf);
+        continue;
+      }
+      const captioned = isItalic(leaf) && page.at(-1).pictures.length && [page.at(-1), leaf];
+      if (captioned && this.fits(captioned)) {
+        pages.push(captioned);
         continue;
       }
       const question = page.findLast(one => one.asks && one.index === leaf.index);
       const told = page.findLast(one => one.told && one.index === leaf.index);
       const leads = question ? [[question, told], [question], [told]].map(some => some.filter(Boolean)) : [];
       if (leaf.pictures.length && !question) {
-        pages.push(this.extended(page, [leaf]));
+        const made = this.extended(page, [leaf]);
+        while (page.length && made.includes(page.at(-1)) && leadsOn(page.at(-1))) page.pop();
+        pages.push(made);
         continue;
       }
       const moved = [];
@@ -229,7 +265,7 @@ export class Pages {
       pages.push(led ? [...led, leaf] : follows ? [...moved, leaf] : [leaf]);
     }
     const [before, last] = pages.slice(-2);
-    const evens = () => before.length > 1 && sum(before.slice(0, -1)) > sum([before.at(-1), ...last]);
+    const evens = () => before.length > 1 && !asksFirst(before.at(-1)) && sum(before.slice(0, -1)) > sum([before.at(-1), ...last]);
     while (last && ![...before, ...last].some(leaf => leaf.pictures.length) && evens() && this.fits([before.at(-1), ...last])) last.unshift(before.pop());
     return pages.filter(page => page.length);
   }
@@ -237,7 +273,7 @@ export class Pages {
   /* What came before stays while there is room; a heading begins a page. */
   extended(earlier, page) {
     let made = page;
-    for (let from = earlier.length - 1; from >= 0 && !isHeading(made[0]); from--) {
+    for (let from = earlier.length - 1; from >= 0 && !isHeading(made[0]) && !asksFirst(earlier[from]); from--) {
       const more = [earlier[from], ...made];
       if (!this.fits(more)) break;
       made = more;
@@ -264,7 +300,7 @@ export class Pages {
       if (!drawn.length) return this.height(page) <= this.room;
       return this.ways(page).some(way => {
         way();
-        this.zoom(Math.min(LARGEST * this.scale, Math.max(SMALLEST, ...needs.map(([, by]) => by))));
+        this.zoom(Math.min(LARGEST * this.scale, Math.max(SMALLEST, ...needs.map(([picture, by]) => by / this.own.get(picture)))));
         return this.height(page) <= this.room && needs.every(([picture, by]) => scaled(picture) >= 0.97 * by);
       });
     });
@@ -275,34 +311,65 @@ export class Pages {
     return this.only(page, () => this.arrange(page) > 0 && this.height(page) <= this.room);
   }
 
+  /* Is there room for one more line, if the pictures give a little? */
+  hardlyShrinks(page, line) {
+    if (!page.some(leaf => leaf.pictures.length) || !this.shrinks([...page, line])) return false;
+    const size = leaves => this.only(leaves, () => this.arrange(leaves));
+    return size([...page, line]) >= 0.85 * size(page);
+  }
+
   /* The size of the words of a picture that has the page for itself. */
   best(leaf) {
     if (!leaf.best) leaf.best = leaf.pictures.length ? this.only([leaf], () => this.arrange([leaf])) : Infinity;
     return leaf.best;
   }
 
-  /* Pictures below the text, or at its right. */
+  /* Pictures below the text, or at its right. What stands before a picture in its own box, such as sliders, may be at its left, too. */
   ways(page) {
-    const within = page.length === 1 && [...page[0].node.querySelectorAll(BESIDE)].find(isShown);
+    const within = page.map(({ node }) => [...node.querySelectorAll(BESIDE)].find(isShown));
     const range = document.createRange();
     range.setStartBefore(page[0].node);
     range.setEndAfter(page.at(-1).node);
-    const holder = within || range.commonAncestorContainer;
     const pictures = page.flatMap(leaf => leaf.pictures);
-    const parts = [...holder.children].filter(isShown);
-    const right = parts.filter(part => pictures.some(picture => part.contains(picture)));
-    const beside = () => {
-      holder.classList.add('nlm-beside');
-      right[0].classList.add('nlm-pictured');
-    };
-    const left = parts.filter(part => !right.includes(part));
-    const isWide = part => part.matches('pre, table') || part.querySelector('pre, .cm-line, table') !== null; // code needs its width
-    if (right.length !== 1 || !left.length || left.some(isWide)) return [stack];
-    const [alone, along] = [stack, beside].map(way => {
+    const drawn = within.filter(box => box && pictures.some(picture => box.contains(picture)));
+    const holders = page.length === 1 ? [within[0] ?? range.commonAncestorContainer] : [range.commonAncestorContainer, ...drawn];
+    const found = [...new Set(holders)].flatMap(holder => this.besides(holder, pictures));
+    const sticks = way => {
       way();
       return over(page).reduce((all, one) => all + one, 0);
-    });
-    return along > alone ? [stack] : [stack, beside]; // a row of sliders needs its width, too
+    };
+    const alone = found.length && sticks(stack);
+    return [stack, ...found.filter(way => sticks(way) <= alone)]; // a row of sliders needs its width, too
+  }
+
+  /* The ways in which one part of this holder is at the right of the others. */
+  besides(holder, pictures) {
+    const split = node => {
+      const parts = [...node.children].filter(isShown);
+      const right = parts.filter(part => pictures.some(picture => part.contains(picture)));
+      return [right, parts.filter(part => !right.includes(part))];
+    };
+    const isWide = part => part.matches('pre, table') || part.querySelector('pre, .cm-line, table') !== null; // code needs its width
+    const found = [];
+    const through = []; // boxes whose parts are at both sides
+    const lefts = [];
+    for (let node = holder; ; ) {
+      const [right, left] = split(node);
+      lefts.push(...left);
+      if (right.length !== 1 || left.some(isWide)) return found;
+      const inner = [...through];
+      if (left.length) {
+        found.push(() => {
+          stack();
+          holder.classList.add('nlm-beside');
+          inner.forEach(box => box.classList.add('nlm-through'));
+          right[0].classList.add('nlm-pictured');
+        });
+      }
+      if (!right[0].closest(BESIDE) || pictures.includes(right[0])) return found;
+      through.push(right[0]);
+      [node] = right;
+    }
   }
 
   /* Give the pictures of a page the room that its text leaves, in the way that makes their words largest; the size of these. */
@@ -324,8 +391,7 @@ export class Pages {
       const sizes = pictures.map(picture => letters(picture) * scaled(picture));
       return { way, low, size: Math.min(...sizes.filter(Number.isFinite), 1e3), wide: pictures.reduce((wide, one) => wide + one.getBoundingClientRect().width, 0) };
     });
-    const [stacked, beside] = tried;
-    const { way, low, size } = beside && beside.wide > 1.02 * stacked.wide ? beside : stacked;
+    const { way, low, size } = tried.reduce((best, one) => (one.wide > 1.02 * best.wide ? one : best));
     way();
     this.zoom(low);
     return size;
@@ -383,15 +449,16 @@ export class Pages {
     const rows = () => code.map(node => Math.round(node.clientHeight / parseFloat(getComputedStyle(node).lineHeight)));
     const losses = () => [...rows(), ...over(page), ...pictures.map(picture => -picture.getBoundingClientRect().width)];
     const before = losses();
-    for (const size of GROWN) {
+    const narrow = document.querySelector('.nlm-beside') !== null;
+    for (const size of GROWN.slice(narrow ? 1 : 0)) {
       this.set('--nlm-grow', size);
-      if (this.height(page) <= (pictures.length ? 1 : 0.85) * this.room && losses().every((loss, i) => loss <= before[i] + 0.02 * Math.abs(before[i]))) return;
+      if (this.height(page) <= (pictures.length ? 0.98 : 0.85) * this.room && losses().every((loss, i) => loss <= before[i] + 0.02 * Math.abs(before[i]))) return;
     }
     this.set('--nlm-grow', 1);
   }
 
   height(page) {
-    const boxes = page.map(leaf => leaf.node.getBoundingClientRect());
+    const boxes = page.flatMap(leaf => boxesOf(leaf.node));
     return Math.max(...boxes.map(box => box.bottom)) - Math.min(...boxes.map(box => box.top));
   }
 
