@@ -956,8 +956,8 @@ show.predict(
 #
 # - If all 28 keys were equally likely, a character would cost $\log_2 28$ = 4.81<!--[[math.log2(len(KEYS)):.2f]]--> bits.
 # - If you know only how frequent each key is,
-#   a character costs 4.16<!--[[players["1-gram"]["bits_per_key"]:.2f]]-->; with five characters of context it costs 1.95<!--[[players["6-gram"]["bits_per_key"]:.2f]]-->. The 7-gram saves no bits<!--[[? abs(saved) < 0.005]]-->,
-#   although it guesses slightly more characters at the first try, 58.4<!--[[100 * players["7-gram"]["first_guess_right"]:.1f]]--> % instead of 57.6<!--[[100 * players["6-gram"]["first_guess_right"]:.1f]]--> %.
+#   a character costs 4.16<!--[[players["1-gram"]["bits_per_key"]:.2f]]-->; with five characters of context it costs 1.95<!--[[players["6-gram"]["bits_per_key"]:.2f]]-->.
+# - The 7-gram saves no bits<!--[[? abs(saved) < 0.005]]-->, although it gets slightly more characters right on the first guess, 58.4<!--[[100 * players["7-gram"]["first_guess_right"]:.1f]]--> % instead of 57.6<!--[[100 * players["6-gram"]["first_guess_right"]:.1f]]--> %.
 # - Each bar bounds the bits that an ideal player with *that* context would need, and says nothing about longer contexts. The bar of the 1-gram, for example,
 #   lies entirely above the bits that the 6-gram needs<!--[[? rows["1-gram"][0] > players["6-gram"]["bits_per_key"]]]-->. The diamond shows the bits that the model itself needs. If a model guesses
 #   well but its probabilities are bad, its diamond can lie above its own bar.

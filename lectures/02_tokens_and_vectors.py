@@ -931,7 +931,7 @@ HTML(
 # If you try analogies one at a time, you remember the hits. So we count, with 28<!--[[len(ours["answers"])]]--> questions and five<!--[[words(len(measured["tables"]))]]--> tables of vectors, our own
 # and the input embeddings of MiniLM and SmolLM2. There are three controls, after
 # Linzen (2016). How many answers are right if you always give *just the nearest neighbour of $a^*$*, ignoring $a$ and $b$? How many if
-# you leave out just $a$ and search near $e(a^*) + e(b)$? And how many without the rule that excludes the words of the question?
+# you leave out only $a$ and look for the word nearest to $e(a^*) + e(b)$? And how many without the rule that excludes the words of the question?
 
 # %% slideshow={"slide_type": "fragment"}
 measured = stored("word_vectors")
@@ -978,8 +978,8 @@ near_paris = [word for word, _ in near_in(E[7:], dense_words)("paris")]
 #
 # - Our vectors answer 14<!--[[ours["right"]]]--> of 27<!--[[ours["asked"]]]--> correctly, among them most verbs<!--[[? ours["by_kind"]["verbs"][0] > 0.8 * ours["by_kind"]["verbs"][1]]]--> and "queen". ("swam" is too rare to be in the table<!--[[? "swam" not in dense_words]]-->, so one
 #   question drops out.) Answering with the nearest neighbour of $a^*$ gets only 2<!--[[ours["nearest_to_c_right"]]]--> right.
-# - But without $a$ the sum $e(a^*) + e(b)$ still gets 12<!--[[without_a["ours"]]]--> right, and MiniLM's 18<!--[[without_a["MiniLM"]]]--> (instead of 21<!--[[modern_ones["right"]]]-->). So most of these scores need no *difference* between two words:
-#   it is enough that the answer is near both $a^*$ and $b$.<!--[[? all(without_a[name] > 0.8 * of["right"] for name, of in (("ours", ours), ("MiniLM", modern_ones)))]]-->
+# - But the sum $e(a^*) + e(b)$, without $a$, still gets 12<!--[[without_a["ours"]]]--> right. With MiniLM's vectors it gets 18<!--[[without_a["MiniLM"]]]-->, instead of 21<!--[[modern_ones["right"]]]--> with $a$. So most of these scores do not need the *difference* between two words.
+#   It is enough that the answer is near both $a^*$ and $b$.<!--[[? all(without_a[name] > 0.8 * of["right"] for name, of in (("ours", ours), ("MiniLM", modern_ones)))]]-->
 # - Five more training runs with other seeds get between 13<!--[[min(right_by_seed)]]--> and 16<!--[[max(right_by_seed)]]--> right (`python -m lectures.recipes vector_seeds`). So with a single run of each, the table does not
 #   tell whether skip-gram (with either window) or CBOW is better<!--[[? all(measured["tables"][name]["right"] <= max(right_by_seed) for name in ("skip-gram, m = 5", "CBOW, m = 2"))]]-->.
 # - On the 3,123<!--[[counts.shape[0]:,]]--> words of section 4, PPMI gets 9<!--[[same_words["PPMI"]]]--> right, compressed PPMI 8<!--[[same_words["PPMI, compressed"]]]--> and the learned table 17<!--[[same_words["learned (skip-gram)"]]]-->.
@@ -1042,8 +1042,8 @@ typical = float(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# The csPMI of (i, my) and of (thou, thy) differ by 0.8<!--[[abs(cs_pmi("i", "my") - cs_pmi("thou", "thy")):.1f]]-->, but those of (i, thou) and (my, thy) by 2.0<!--[[cs_pmi("i", "thou") - cs_pmi("my", "thy"):.1f]]-->. Two pairs
-# taken at random from the 200 most frequent words differ as much, by 2.0<!--[[typical:.1f]]--> (median). So the second condition is not met. Yet our table answers "thy". For "good, better" and "bad, worse" the csPMI is computed from only 3<!--[[counts[ids["good"], ids["better"]]]]--> and 2<!--[[counts[ids["bad"], ids["worse"]]]]-->
+# The csPMI of (i, my) and of (thou, thy) differ by 0.8<!--[[abs(cs_pmi("i", "my") - cs_pmi("thou", "thy")):.1f]]-->, but those of (i, thou) and (my, thy) by 2.0<!--[[cs_pmi("i", "thou") - cs_pmi("my", "thy"):.1f]]-->. For two pairs
+# of words taken at random from the 200 most frequent, the median difference is also 2.0<!--[[typical:.1f]]-->. So the second condition is not met. Yet our table answers "thy". For "good, better" and "bad, worse" the csPMI is computed from only 3<!--[[counts[ids["good"], ids["better"]]]]--> and 2<!--[[counts[ids["bad"], ids["worse"]]]]-->
 # co-occurrences. Vectors trained on a million words do not reach the optimum exactly, so the theorem neither promises nor forbids
 # these answers.
 # </details>
@@ -1088,8 +1088,8 @@ widgets.negative_playground(negative_sampling_loss, sigmoid, ["cheese", "because
 # <details><summary>Answer</summary>It is 5 · ln 2 = 3.47<!--[[negative_sampling_loss(0, [0] * 4):.2f]]-->, because each of the five terms is −ln(1/2).</details>
 #
 # 6. Somebody reports that 100 % of their plural analogies are right. What do you ask?
-# <details><summary>Answer</summary>How many would the nearest neighbour of a* get right on its own, and how many the sum of a* and b without a?
-# Were the words of the question excluded?</details>
+# <details><summary>Answer</summary>How many would the nearest neighbour of a* get right on its own? How many does the sum of a* and b get right, without a?
+# And were the words of the question excluded?</details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *"Check yourself" is not projected: 5 minutes at the end, or homework. Read question 1 aloud and let the room do the merge on

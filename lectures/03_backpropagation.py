@@ -772,7 +772,7 @@ print("path by path", 1.0 * 1.0 + 3.0 * -1.0, "  as a matrix product\n", two.T @
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # In general $Y_{nj} = \sum_i X_{ni} W_{ij} + b_j$, so $W_{ij}$ is used once in each row $n$, with the local gradient $X_{ni}$. The
-# paths add up: $\partial L / \partial W_{ij} = \sum_n X_{ni}\, \delta_{nj}$. That sum is a matrix product, and the gradient of $X$ is one as well:
+# paths add up: $\partial L / \partial W_{ij} = \sum_n X_{ni}\, \delta_{nj}$. That sum is a matrix product, and so is the gradient of $X$:
 #
 # $$\frac{\partial L}{\partial W} = X^\top \delta \;\; (d \times B)(B \times m), \qquad
 #   \frac{\partial L}{\partial X} = \delta\, W^\top \;\; (B \times m)(m \times d), \qquad

@@ -342,8 +342,8 @@ widgets.neighbour_playground(continued, contexts)
 # </details>
 #
 # In 23<!--[[sum(network_moves < fivegram_moves for fivegram_moves, network_moves in all_moves)]]--> of the 24<!--[[len(all_moves)]]--> cases (three contexts, eight neighbours each) the network's prediction changes less than the 5-gram's. (We measure the change by half the sum of the absolute
-# differences between the distributions before and after.) That does not make the network's predictions better. And are the similar vectors
-# the reason, or does the network hardly use this word? As a control we put in the other frequent words:
+# differences between the distributions before and after.) That does not make the network's predictions better. Does its
+# prediction change so little because the vectors are similar, or because the network hardly uses this word? As a control we put in the other frequent words:
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 changes = {}
@@ -359,8 +359,8 @@ told = [(context, *(f"{mean:.2f}" for mean in means)) for context, means in chan
 show.table(told, ["The network's mean change", "8 nearest words", "Other frequent words"])
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# In all three contexts, a neighbour changes the network's prediction less than other words do<!--[[? all(near < 0.75 * other for near, other in changes.values())]]-->, so the similarity of the vectors counts. But in
-# the first context no word changes it much<!--[[? changes[gracious][1] < 0.2]]-->, so there the network hardly uses the word in brackets.
+# In all three contexts, a neighbour changes the network's prediction less, on average, than other words do<!--[[? all(near < 0.75 * other for near, other in changes.values())]]-->, so the similarity of the vectors matters. But in
+# the first context the other words also change it little<!--[[? changes[gracious][1] < 0.2]]-->, so there the network hardly uses the word in brackets.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # A few examples prove nothing. So we take *every* word of three held-out plays and ask how much of its context occurs somewhere in
@@ -480,7 +480,7 @@ show.predict(
 # > model sees the answer. The training loss then falls to nearly 0, but the model generates nonsense. A loss that is too good is
 # > a warning sign. *The start.* The first word does not have three previous words, so use a filler id (here 0), the same in training and
 # > at inference. *Flattening the wrong way.* `(batch, 3, 8)` must become `(batch, 24)`, one row per window. If the axis of the window comes first, `(3, batch, 8)`,
-# > the same `reshape` mixes words of different windows, and no error is raised. (To swap the last two axes does no harm. It only reorders the entries of $x$.)
+# > the same `reshape` mixes words of different windows, and no error is raised. (Swapping the last two axes does no harm, because it only reorders the entries of $x$.)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. A filter that slides

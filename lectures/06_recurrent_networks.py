@@ -641,11 +641,11 @@ show.predict(
 #
 # The first training run ends with 100<!--[[100 * named[7]:.0f]]--> % correct answers, the second with 34<!--[[100 * named[3]:.0f]]--> %; guessing gives a third. This is one seed and a
 # short training run. No gradient ever tells step 1 that keeping the symbol would help. But even an untrained state holds a faint trace of
-# the symbol, and longer training can teach the network to use it, though from some seeds it keeps guessing. Try `learn_to_name_the_first(3, steps=600)`, which is right more often<!--[[? learn_to_name_the_first(3, steps=600) > named[3] + 0.1]]-->.
+# the symbol, and longer training can teach the network to use it, though with some seeds it keeps guessing. Try `learn_to_name_the_first(3, steps=600)`, which is right more often<!--[[? learn_to_name_the_first(3, steps=600) > named[3] + 0.1]]-->.
 # </details>
 #
-# The state *could* carry the symbol, but truncation removes the gradient from the answer back to the symbol. What is left within each piece teaches
-# the network to keep the symbol only slowly, and not from every seed.
+# The state *could* carry the symbol, but truncation removes the gradient from the answer back to the symbol. With the gradients that
+# remain within the pieces, the network learns to keep the symbol only slowly, and with some seeds not at all.
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # > **What goes wrong.** You pass the state on but forget to **detach** it. Detaching a tensor keeps its values but cuts it from the
@@ -942,13 +942,13 @@ show.curves(
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - After six words, "is this a dagger which I", the network is confident, and wrong: P(tragedy) = 0.11<!--[[verdict(openings[1])[1][5]:.2f]]-->, and it stays there<!--[[? max(verdict(openings[1])[1][5:]) < 0.12]]-->.
-# - After 160 words it is right on 71<!--[[kept["160"]:.0f]]--> % of the passages from held-out plays (comedies and tragedies count alike). But it says *comedy* too often: it is right on 93<!--[[min(v for k, v in by_play.items() if "comedy" in k):.0f]]--> to 94<!--[[max(v for k, v in by_play.items() if "comedy" in k):.0f]]--> % of the
+# - After 160 words it is right on 71<!--[[kept["160"]:.0f]]--> % of the passages from held-out plays (with equal weight for comedies and tragedies). But it says *comedy* too often: it is right on 93<!--[[min(v for k, v in by_play.items() if "comedy" in k):.0f]]--> to 94<!--[[max(v for k, v in by_play.items() if "comedy" in k):.0f]]--> % of the
 #   passages from comedies, and only on 46<!--[[min(v for k, v in by_play.items() if "tragedy" in k):.0f]]--> to 53<!--[[max(v for k, v in by_play.items() if "tragedy" in k):.0f]]--> % of those from tragedies.
 # - **Naive Bayes**, which counts words and ignores their order, is right on 79<!--[[bayes["160"]:.0f]]--> % after 160 words
 #   and is ahead at every length<!--[[? all(bayes[n] > row[n] for row in genre["rows"].values() if row is not bayes for n in bayes)]]-->.
 # - If the words of each passage are shuffled, the recurrent network is still right on 71<!--[[shuffled["160"]:.0f]]--> % after 160 words. So over a
-#   whole passage it makes hardly any use of word order. (In the picture shuffling seems to hurt after ten words. That is a single
-#   shuffle; with another one the gap may vanish.)
+#   whole passage it makes hardly any use of word order. (In the picture shuffling seems to hurt after ten words. But this is a single
+#   shuffle, and with a different one the gap may vanish.)
 # </details>
 #
 # So first try a model that only counts words, such as naive Bayes. (Four held-out plays are few, so do not trust a difference of a point or two.)

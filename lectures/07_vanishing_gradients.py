@@ -640,8 +640,8 @@ widgets.cliff_playground(
 #   was below 0.001 on the way<!--[[? min(descend(clip_by_norm, 0.3, 1)[1]) < 0.001]]-->, but with steps of this length the path keeps bouncing and cannot settle.
 # - **Each entry clipped**: this path also survives, with diagonal steps; here it ends higher, with a loss of 0.0393<!--[[descend(clip_each_entry, 0.3, 1)[1][-1]:.4f]]-->.
 # - If you set $n_{\max}$ to 3, nearly every step remains unchanged, but the one that matters is still long enough to throw the path
-#   out<!--[[? descend(clip_by_norm, 3, 1)[0][1] > 0]]-->. If you lower the learning rate to 0.1, the three paths coincide<!--[[? descend(clip_by_norm, 0.3, 0.1)[1] == descend(no_clipping, 0.3, 0.1)[1]]]-->, because in these 60 steps no gradient exceeds the limit. But the descent is slow (the loss has only fallen from 0.063<!--[[descend(no_clipping, 0.3, 0.1)[1][0]:.3f]]--> to 0.031<!--[[descend(no_clipping, 0.3, 0.1)[1][-1]:.3f]]-->), and a
-#   lower rate only postpones the jump. After 450 steps the path without clipping is out of the picture<!--[[? descend(no_clipping, 0.3, 0.1, 450)[0][1] > 0]]-->; the path clipped by its norm has a loss below 0.001<!--[[? descend(clip_by_norm, 0.3, 0.1, 450)[1][-1] < 0.001]]-->.
+#   out<!--[[? descend(clip_by_norm, 3, 1)[0][1] > 0]]-->. If you lower the learning rate to 0.1, the three paths coincide<!--[[? descend(clip_by_norm, 0.3, 0.1)[1] == descend(no_clipping, 0.3, 0.1)[1]]]-->, because in these 60 steps no gradient exceeds the limit. But the descent is slow: the loss falls only from 0.063<!--[[descend(no_clipping, 0.3, 0.1)[1][0]:.3f]]--> to 0.031<!--[[descend(no_clipping, 0.3, 0.1)[1][-1]:.3f]]-->.
+# - The lower rate only postpones the jump. After 450 steps the path without clipping is out of the picture<!--[[? descend(no_clipping, 0.3, 0.1, 450)[0][1] > 0]]-->; the path clipped by its norm has a loss below 0.001<!--[[? descend(clip_by_norm, 0.3, 0.1, 450)[1][-1] < 0.001]]-->.
 # </details>
 #
 # **Clipping at 0.3 shortens only 7<!--[[clipped_steps(0.3)]]--> of the 60 steps here. Without it a single step throws the path out.**
@@ -806,7 +806,7 @@ show.predict(
 # | vanishing | a shorter path: look back directly | [lecture 12](12_attention.ipynb) |
 # | the cost of length | cut the gradient after $k$ steps (truncation): it vanishes there *by decree* | [lecture 6](06_recurrent_networks.ipynb) |
 #
-# > **Ask yourself.** Here is the race of section 1 again, this time with only a plain RNN, with other initial matrices. The orthogonal and the
+# > **Ask yourself.** Here is the race of section 1 again, this time only with the plain RNN, which now begins with other matrices $U$. The orthogonal and the
 # > identity matrix both keep more than half of the gradient over 15 steps<!--[[? min(kept["RNN, identity"]) > 0.5 and min(kept["RNN, orthogonal"]) > 0.5]]-->. After 250 steps, does one of these two networks copy better than the other?
 
 # %% slideshow={"slide_type": "fragment"}
@@ -828,7 +828,7 @@ print(
 # - A different learning rate does not achieve that. At the best of five rates the uniform network copied 16<!--[[100 * min(stored("gate_bias")["rows"]["RNN"]["right"]):.0f]]--> to 22<!--[[100 * max(stored("gate_bias")["rows"]["RNN"]["right"]):.0f]]--> % (`python -m
 #   lectures.recipes gate_bias`).
 # - At the start the identity matrix keeps more than half of the gradient, as the orthogonal one does<!--[[? min(kept["RNN, identity"]) > 0.5 and min(kept["RNN, orthogonal"]) > 0.5]]-->, but copies only 12<!--[[min(copied["RNN, identity"]):.0f]]--> to 31<!--[[max(copied["RNN, identity"]):.0f]]--> %.
-# - **Two controls** change only how much a step shrinks. Divided by $\sqrt 3$, the orthogonal matrix has the spectral radius of the uniform one, and
+# - **Two controls** change only the scale of a matrix. Divided by $\sqrt 3$, the orthogonal matrix has about the spectral radius of the uniform one, and
 #   copies only 18<!--[[min(copied["RNN, orthogonal / √3"]):.0f]]--> to 23<!--[[max(copied["RNN, orthogonal / √3"]):.0f]]--> %. Scaled to a radius of 1, the uniform matrix copies 29<!--[[min(copied["RNN, uniform, radius 1"]):.0f]]--> to 78<!--[[max(copied["RNN, uniform, radius 1"]):.0f]]--> %, more than unscaled with every seed<!--[[? min(copied["RNN, uniform, radius 1"]) > max(copied["RNN"])]]-->.
 # - The better initialisation has its limits. In one longer run for each delay (`python -m lectures.recipes initialisation`) the
 #   orthogonal network copied after 20 blanks and only guessed after 40<!--[[? longer["20"] > 0.995 and longer["40"] < 0.15]]-->. Yet at the start 22<!--[[100 * 10 ** stored("initialisation")["gradient_log10"]["orthogonal"][40]:.0f]]--> % of its gradient was left after 40 steps. We
@@ -837,7 +837,7 @@ print(
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # **Why does the plain network hardly get above guessing? With the usual initial weights every step shrinks what the state keeps of an
-# earlier symbol, and the gradient that leads back to that symbol, until the distant steps hardly count.** An orthogonal initial matrix, which hardly shrinks either, is enough here; made to shrink as much, it fails as well. But a gradient that reaches the
+# earlier symbol, and the gradient that leads back to that symbol, until the distant steps hardly count.** An orthogonal initial matrix, which hardly shrinks them, is enough here; scaled down to shrink them as much, it fails as well. But a gradient that reaches the
 # distant steps is not always enough (the identity matrix), one that is tiny at first can grow (the GRU), and
 # clipping only tames explosions. Gates are the next lecture's answer.
 

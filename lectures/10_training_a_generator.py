@@ -462,11 +462,12 @@ show.predict(
 #
 # - At the next position 39<!--[[after_slip[0]:.0f]]--> % of the sounds are wrong, compared with 14<!--[[after_truth[0]:.0f]]--> % after the reference sound. The difference then shrinks from
 #   position to position<!--[[? all(a > b for a, b in itertools.pairwise([s - t for s, t in zip(after_slip, after_truth, strict=True)]))]]-->, to 8<!--[[after_slip[-1] - after_truth[-1]:.0f]]--> points at the eighth.
-# - For 24<!--[[100 * early.float().mean().item():.0f]]--> % of the words the "wrong third sound" is the fourth one, so that a sound was skipped. Without the alignment of the whole word, everything
-#   after it would count as wrong. In the remaining words the difference is smaller at first, 15<!--[[in_other_words[0]:.0f]]--> points, but it lasts longer<!--[[? in_other_words[2] > in_other_words[0] - 2]]-->; at the eighth position it is 8<!--[[in_other_words[-1]:.0f]]--> points here as well.
+# - For 24<!--[[100 * early.float().mean().item():.0f]]--> % of the words the "wrong third sound" is the fourth one, so a sound was skipped. Without the alignment of the whole word, everything
+#   after it would count as wrong.
+# - In the remaining words the difference is smaller at first, 15<!--[[in_other_words[0]:.0f]]--> points, but it hardly shrinks over the next two positions<!--[[? in_other_words[2] > in_other_words[0] - 2]]-->; at the eighth position it is 8<!--[[in_other_words[-1]:.0f]]--> points here as well.
 # </details>
 #
-# **In this network an error makes the next ones more probable. The effect fades along the word, but at the eighth position it has not gone.** (One network, one task. We
+# **In this network an error makes further errors more probable. The effect fades along the word, but it is still there at the eighth position.** (One network, one task. We
 # did not test what makes it fade.) The literature is divided. He et al. (2021) let language models continue real prefixes, and prefixes
 # that the models wrote themselves. They find that the latter do limited harm, which does not grow, and suggest that a model can
 # *recover by itself*. Arora et al. (2022) do find that errors accumulate.
@@ -706,7 +707,7 @@ show.predict(
 # | who judges | name |
 # |---|---|
 # | an expert who says what to do next | DAgger (Ross et al. 2011), from robotics |
-# | a discriminator that tells from the network's hidden states whether it reads the reference or its own output | Professor Forcing (Lamb et al. 2016) |
+# | a discriminator that tells from the hidden states whether the network reads the reference or its own output | Professor Forcing (Lamb et al. 2016) |
 # | a score for the whole text, as in reinforcement learning | Ranzato et al. 2016; the training of assistants ([lecture 24](24_assistant.ipynb)) |
 # | a larger model that predicts the next word | on-policy distillation (Agarwal et al. 2024) |
 #

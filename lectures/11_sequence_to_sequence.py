@@ -554,7 +554,7 @@ all_cells = ((with_bias[half:] @ direction > 0) == is_one[half:]).float().mean()
 # <details><summary><b>What to notice</b></summary>
 #
 # - Changing one word of eleven<!--[[words(len(english(465_721).split()))]]--> moves the vector by a distance of 1.3<!--[[apart:.1f]]-->. The vectors of two random numbers are 8.9<!--[[usual:.1f]]--> apart on average.
-# - This small step changes 41<!--[[many]]--> of the 128 dimensions by more than 0.05. But fewer dimensions can be enough to tell two last words apart.
+# - This small step changes 41<!--[[many]]--> of the 128 dimensions by more than 0.05. But fewer dimensions can be enough to tell the two last words apart.
 # - A single dimension, chosen on half of 400<!--[[len(endings)]]-->
 #   numbers, separates those that end in "one" from those that end in "two". It is right in 86<!--[[100 * one_cell:.0f]]--> % of the other half.
 # - A linear classifier on all dimensions is right in 97<!--[[100 * all_cells:.0f]]--> %.
@@ -678,7 +678,7 @@ show.predict(
 # </details>
 #
 # **Up to 11 words, one vector is enough for nearly all of these numbers. Beyond that the translations get worse with length.** This
-# curve cannot tell what is to blame: the vector, the decoder's memory, or lengths that no number in training had. [Lecture 12](12_attention.ipynb) adds the comparison.
+# curve cannot tell what is to blame: the vector, the decoder's memory, or lengths that were not in the training data. [Lecture 12](12_attention.ipynb) adds the comparison.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. For the second text, count the fractions of BLEU by hand (four of six words, one of five pairs). Then show the curve. What

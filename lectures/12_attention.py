@@ -290,8 +290,8 @@ show.predict(
 # **Fixed weights say where to look, a query says what to look for.** Where the order is free, the mean and the fixed weights do no better with these states than
 # a guess between the two names<!--[[? all(45 < names_found[way][1] < 56 for way in ("mean", "fixed weights"))]]-->. The query finds the name in 100<!--[[names_found["a learned query"][1]:.0f]]--> % of the sentences. (One run each.)
 #
-# **A query is one way to find the name, not the only one.** A sum of word vectors does not say which marker follows which name. If each
-# state passes through a tanh, it can, and even the mean of the states gives the right name in 100<!--[[squashed[0]:.0f]]--> % of the sentences, as do the fixed weights<!--[[? squashed[1] > 99]]-->. A recurrent encoder
+# **A query is one way to find the name, not the only one.** These states are sums of word vectors, so their mean does not show which marker follows
+# which name. If each state first passes through a tanh, the mean does show it. It then gives the right name in 100<!--[[squashed[0]:.0f]]--> % of the sentences, and so do the fixed weights<!--[[? squashed[1] > 99]]-->. A recurrent encoder
 # may also learn to carry the name to its last state, as in [lecture 11](11_sequence_to_sequence.ipynb).
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -589,7 +589,7 @@ show.predict(
 # - Up to 11 words all three are nearly perfect, with BLEU above 98<!--[[? min(mean(of[at]) for of in by_length.values() for at in ("3-5", "6-8", "9-11")) > 98]]-->. So one vector is wide enough for *these* numbers.
 # - A little beyond, the curves part. At 15 to 17 words attention has 99<!--[[mean(with_attention["15-17"]):.0f]]-->, which is 31<!--[[chosen["15-17"]["mean"]:.0f]]--> ± 3<!--[[chosen["15-17"]["half"]:.0f]]--> above one vector, seed by seed. At 18 to 20 words it is 39<!--[[chosen["18-20"]["mean"]:.0f]]--> ± 5<!--[[chosen["18-20"]["half"]:.0f]]--> above it. From 9 words onwards
 #   attention is better at every length, also after a correction for nine lengths<!--[[? differ(chosen) == lengths_of_numbers[2:]]]-->.
-# - After this correction even weights differ from one vector at no single length<!--[[? not differ(unchosen)]]-->. Averaged over all lengths from 15 words onwards, they are 4<!--[[-beyond[0]:.0f]]--> ± 3<!--[[beyond[1]:.0f]]--> below it.
+# - After this correction even weights do not differ clearly from one vector at any single length<!--[[? not differ(unchosen)]]-->. Averaged over all lengths from 15 words onwards, they are 4<!--[[-beyond[0]:.0f]]--> ± 3<!--[[beyond[1]:.0f]]--> below it.
 # - Attention falls as well, to 68<!--[[mean(with_attention["27-29"]):.0f]]--> at 27 to 29 words. Another translator with attention, trained on up to 20 words, has 100<!--[[longer["bleu"]:.0f]]--> at 18 to 20 (one run).
 # </details>
 #

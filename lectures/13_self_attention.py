@@ -462,7 +462,7 @@ print("same from just eight tokens:", torch.allclose(logits[:, :8], beginning, a
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - It is most confident after "tried"<!--[[? p.amax(-1).argmax() == right.argmax() == 2]]-->, where *to* has a probability of 0.90<!--[[right[2]:.2f]]-->. After "print her", *tickets* has only 0.0002<!--[[right[5]:.4f]]-->. The mean loss of 4.17<!--[[-right.log().mean():.2f]]-->
-#   hides how much the two words differ.
+#   hides how much these two words differ.
 # - One pass gives 18<!--[[len(right)]]--> predictions. The first eight stay the same<!--[[? torch.allclose(logits[:, :8], beginning, atol=1e-3)]]--> if the model does not get the rest of the sentence, because the mask hides later tokens from earlier positions. (This is why you
 #   can train a model on all positions in parallel *and* use it word by word. [Lecture 15](15_transformer_language_model.ipynb) builds such a
 #   model.)
@@ -648,7 +648,7 @@ show.predict(
 # whichever digit you replace<!--[[? not moved[0].tril(-1).any()]]-->. Without the mask the output at position 7 changes most<!--[[? moved[1, 8].argmax() == 7]]-->, because it copies the digit at
 # position 8. This model passes the test only if you change position 0, which has no earlier positions<!--[[? all((moved[1, t, :t] > 1e-4).any() for t in range(1, 16))]]-->.
 #
-# The test has two gaps. If $W^O$ is zero at the start, as some initialisations have it, an untrained model without a mask passes<!--[[? not changes(silent).tril(-1).any()]]-->. So test the trained model as well.
+# The test has two gaps. Some initialisations set $W^O$ to zero. Then an untrained model passes even without a mask<!--[[? not changes(silent).tril(-1).any()]]-->, so test the trained model as well.
 # And a causal model passes even if you forget to shift its targets, so that it reads the very token that it must predict ([lecture 16](16_encoder_decoder_transformers.ipynb)).
 # </details>
 

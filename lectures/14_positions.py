@@ -928,7 +928,7 @@ widgets.rotary_playground(rotary, query, key, yours=my_rotary)
 # ### Words of this lecture
 #
 # - **permutation equivariance**: when the words are shuffled, their vectors are shuffled the same way, and nothing else changes.
-# - **positional encoding**: what tells a network where in the text a word is: a vector for each position, or a change to the scores.
+# - **positional encoding**: anything that tells a network where in the text a word is, such as a vector for each position or a change to the scores.
 # - **sinusoids**: position vectors made of sines and cosines whose waves get longer from column to column.
 # - **base**: the constant, usually 10,000, that sets the wavelengths; the longest is nearly this many times the shortest.
 # - **learned positions**: one free vector per position, learned like a word vector; there are none beyond the last position.
