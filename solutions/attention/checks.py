@@ -214,7 +214,7 @@ def very_large(draw: Draw) -> list[Case]:
         case("rows of very different size", scores + 150 * far, values),
         case("a masked key with a very large score", scores.masked_fill(~mask, 500.0), values, mask),
         case("scores around −200, and a mask", scores - 200, values, mask),
-        case("an only key, with a score of −20,000", scores - 20_000 * only, values, only),
+        case("a single allowed key, with a score of −20,000", scores - 20_000 * only, values, only),
     ]
 
 
@@ -321,7 +321,7 @@ scaled-too-early: You divided the scores by a root. That comes in question 2b; t
 - np.exp(scores - largest) → np.exp((scores - largest) / scores.shape[-1] ** 0.5)
 or
 - np.exp(scores - largest) → np.exp((scores - largest) / values.shape[-1] ** 0.5)
-two-for-e: You raised 2 to the power of the scores. The softmax has e: use `np.exp`.
+two-for-e: You raised 2 to the power of the scores. The softmax uses powers of e: `np.exp`.
 - np.exp(scores - largest) → np.exp2(scores - largest)
 epsilon-in-the-sum: You added a number to the sum, so the weights no longer sum to 1. Replace the sum only where it is
 0.
@@ -762,8 +762,8 @@ mean-not-squared: The mean of k² is b + m², with the mean squared: it has the 
 * m**2 → m
 mean-of-both: You also gave the queries the mean m. They have mean 0, so the mean of q² is a.
 * a * (b + m**2) → (a + m**2) * (b + m**2)
-means-add-up: You added the mean of the whole sum, d m. The dot product has mean 0, because the queries have; m² adds to
-the mean square of each key's entry.
+means-add-up: You added (d m)². But the dot product has mean 0, because the queries have mean 0. The m² is part of the
+mean square of each entry of a key.
 * d * a * (b + m**2) → (d * a * b + (d * m) ** 2)
 spreads-added: You added the two variances of a product. For independent factors of which one has mean 0, the mean of
 the square is the product of the two mean squares.
@@ -815,10 +815,10 @@ entropy-returned: You return the mean entropy itself. The number of keys is e to
 - entropy.exp() → entropy
 sum-over-everything: You summed over queries and keys. Each query has an entropy of its own: sum over the keys.
 - .sum(-1) → .sum((-2, -1)).unsqueeze(1) / weights.shape[1]
-padding-counted: The padded queries count now. They did not before: keep the lines with `real`.
+padding-counted: You now count the padded queries. Keep the lines with `real`, which leave them out.
 - return total / real.sum() → return number.mean()
-mean-of-the-texts: You took the mean of each text first, and then of the texts. It is over all real queries of the
-batch.
+mean-of-the-texts: You took the mean within each text first, and then over the texts. Take it over all real queries of
+the batch.
 - return total / real.sum() → return ((number * real).sum(1) / real.sum(1)).mean()
 minus-lost: The minus sign is lost: the logarithm of a weight is negative, and an entropy never is.
 - -(weights → (weights

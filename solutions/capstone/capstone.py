@@ -16,11 +16,11 @@
 #
 # [[how it works]]
 #
-# In question 1 nothing is closed.
+# In question 1 nothing is off limits.
 #
-# **How to begin.** Answer question 1, then run section 2 from top to bottom: within minutes you have a first entry and a first result. It is four functions:
-# `train` makes a model, which is stored in a file, and `encode`, `log_probabilities` and `write` get what is in that file and know nothing else. The exact
-# rules, and what earns points, come before question 3. Read them before you spend an evening on an idea.
+# **How to begin.** Answer question 1, then run section 2 from top to bottom: within minutes you have a first entry and a first result. An entry is four functions:
+# `train` makes a model, which is stored in a file, and `encode`, `log_probabilities` and `write` know only what is in that file. The exact
+# rules, and what earns points, are just before question 3. Read them before you spend an evening on an idea.
 
 # %%
 import math
@@ -192,8 +192,8 @@ def write(model, prompt, length, seed):
 # `race` does at home what the grader does, with the corpus's own test plays. It trains once for each seed, checks the rules, measures, and says what is wrong
 # if something is. It returns what the last model writes, which is the other way to see that an entry gets better. You can stop it (■) at any time: finished
 # seeds are kept in `race.json`, next to this notebook, under the name that you give the entry, and the next call goes on from there. So give an entry a new
-# name whenever you change it. Try ideas with a tenth of the sprint first: what is worse after 6 seconds is often, but not always, worse after 60. Of the
-# baseline's 6 seconds the tokenizer takes a good part, so do not expect words yet.
+# name whenever you change it. Try ideas with a tenth of the sprint first: what is worse after 6 seconds is often, but not always, worse after 60. The
+# tokenizer takes a good part of the baseline's 6 seconds, so do not expect words yet.
 
 # %%
 entry = {"train": train, "encode": encode, "log_probabilities": log_probabilities, "write": write}
@@ -214,8 +214,8 @@ curve()
 # text in a minute. Time decides, not the idea: after ten minutes the course's LSTM needs 2.05 bits in its one run, less than the 2.16 of Kneser–Ney, which gains nothing from more time.
 #
 # But the two know different things, so do not choose: **mix them**. $P = \lambda\, P_\text{network} + (1 - \lambda)\, P_\text{counts}$ is what `interpolated` of `ngrams` does with counts
-# of several orders. You have logarithms, so add them with `torch.logaddexp`, each with the logarithm of its share. `NGramLM` of `nlmcore.ngram` counts tokens and
-# needs seconds, but then the part *model* is ours. In the sprint the LSTM alone needs 2.26 bits, Kneser–Ney alone 2.16, and a larger LSTM mixed with it 2.04. Choose λ on a passage of the training text that
+# of several orders. Here you have log-probabilities: add $\ln \lambda$ to one and $\ln(1 - \lambda)$ to the other, and combine them with `torch.logaddexp`. `NGramLM` of
+# `nlmcore.ngram` counts the tokens within seconds, but if you use it, the part *model* is ours. In the sprint the LSTM alone needs 2.26 bits, Kneser–Ney alone 2.16, and a larger LSTM mixed with it 2.04. Choose λ on a passage of the training text that
 # neither of them was trained on.
 
 # %% [markdown]
@@ -254,9 +254,9 @@ curve()
 # |---|---|---|---|---|---|
 # | points | 0 | 5.5 | 11 | 15 | 19 |
 #
-# **Your kind.** Whoever builds a Transformer should not lose the sprint to a count. So an entry that says of which kind it is gets the points of this table if they are more.
-# The scale of a kind begins at the course's simple entry of that kind (of Transformers: this notebook's) and ends at a better one that we measured. Those of counts and of
-# recurrent networks have a cache of the passage (Grave et al. 2017).
+# **Your kind.** If you build a Transformer, you should not lose the sprint to a model that only counts. So an entry that names its kind gets the points of this table if they are more.
+# The scale of a kind begins at the course's simple entry of that kind (of Transformers: this notebook's) and ends at a better one that we measured. For counts and for
+# recurrent networks, this better entry has a cache of the passage (Grave et al. 2017).
 #
 # | `Kind:` | 0 points at | 19 points at |
 # |---|---|---|

@@ -45,7 +45,7 @@ BITS_PER_BYTE = question(
     mistakes="""
 nats-for-bits: These are nats per byte. A bit is smaller: divide by the natural logarithm of 2.
 - nats / math.log(2) / size → nats / size
-multiplied-by-ln-2: You multiplied the nats by ln 2. A nat is more than a bit, so there are more bits: divide.
+multiplied-by-ln-2: You multiplied the nats by ln 2. A nat is more than a bit, so there are more bits than nats: divide.
 - nats / math.log(2) / size → nats * math.log(2) / size
 bits-per-token: You divided the bits by the tokens. Then a model with longer tokens looks worse, although it may need
 fewer bits for the text. Divide by the bytes of the text.
@@ -66,10 +66,10 @@ perplexity-per-byte: The perplexity is per token, so the sum is divided by the n
 - math.exp(nats / len(ids)) → math.exp(nats / size)
 sign-forgotten: Logarithms of probabilities are negative, and a number of bits is not. The cost of a token is −log P.
 - nats = -log_p → nats = log_p
-results-swapped: You returned the two results in the wrong order: bits per byte, then the perplexity.
+results-swapped: You swapped the two results. Return the bits per byte first, then the perplexity.
 - return nats / math.log(2) / size, math.exp(nats / len(ids))
 + return math.exp(nats / len(ids)), nats / math.log(2) / size
-likeliest-token: You scored the token that the model likes best. Score the token that comes next, `ids[i]` in row i.
+likeliest-token: You scored the most probable token. Score the token that comes next, `ids[i]` in row i.
 - log_p.gather(1, ids[:, None]).sum() → log_p.max(1).values.sum()
 mean-of-the-whole-table: You used all entries of `log_p`. Only the token that really comes next costs something: one
 entry of each row.
