@@ -226,7 +226,7 @@ show.predict(
 # **“BERT can use both sides and GPT cannot” is true only of *one forward pass*.** A model that gives the probability of whole words can fill any gap, at the cost of one pass per candidate.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Both sides in one pass.** The masked model reads *play_ng*. The threads are its letters, and the red one belongs to the hidden letter. Unlike in [lecture 13](13_self_attention.ipynb), lines also come from the right. Hover over a head to see where it looks, and press it to switch it off.
+# **Both sides in one pass.** The masked model reads *play_ng*. The threads are its letters, and the red one belongs to the hidden letter. Hover over a head to see where it looks, and press it to switch it off. Unlike in [lecture 13](13_self_attention.ipynb), lines also come from the right.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 filling = widgets.living(
@@ -248,7 +248,7 @@ filling
 #
 # <details><summary><b>Answer</b></summary>
 #
-# The probability of *i* falls from 0.78<!--[[whole:.2f]]--> to 0.29<!--[[without:.2f]]-->. Without one of the other three<!--[[words(len(others))]]--> heads it stays at 0.51<!--[[min(others):.2f]]--> or more. This is one word. It does not show what the head does in other words: try *natio_*.
+# The probability of *i* falls from 0.78<!--[[whole:.2f]]--> to 0.29<!--[[without:.2f]]-->. If you switch off one of the other three<!--[[words(len(others))]]--> heads instead, it stays at 0.51<!--[[min(others):.2f]]--> or more. This is only one word, so it does not show what the head does in other words. Try *natio_*.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -481,7 +481,8 @@ show.predict(
 # - If SmolLM2 reads the sentence *twice*, the vector of the second *bank* gives away the sense.
 # - **A simpler explanation.** Forget the layers and average the *static* vectors of the other words. MiniLM is right in only one<!--[[words(more_than_neighbours[0])]]--> sentence more than this average if the clue comes first, and in three<!--[[words(more_than_neighbours[1])]]--> more if it comes later. Such small differences may be chance. Suppose that the two differ in these three sentences only. Three tosses of a coin all show the same side with a probability of 0.25<!--[[2 * 0.5 ** max(more_than_neighbours):.2f]]--><!--[[? max(more_than_neighbours) == 3]]--> (this is a *sign test*).
 # - In SmolLM2's first layer the accuracy is near chance even if the clue comes first (52<!--[[by_layer["SmolLM2", "whole, clue before"][0]:.0f]]--> %); after layer 5 it is 90<!--[[by_layer["SmolLM2", "whole, clue before"][4]:.0f]]--> %.
-# - Cosines between contextual vectors are large, as Ethayarajh (2019) found for ELMo, BERT and GPT-2. In MiniLM's last layer they are 0.86<!--[[senses["cosines"]["MiniLM"][-1][0]:.2f]]--> within a sense and 0.77<!--[[senses["cosines"]["MiniLM"][-1][1]:.2f]]--> between senses. So we subtract the mean of a word's vectors before we compare them. This helps the average of static vectors most. Without it the average is right in 81<!--[[not_centred["average"]:.0f]]--> % of all sentences and MiniLM in 93<!--[[not_centred["MiniLM"]:.0f]]--> %. But an average without function words and special tokens does not need it, and is right in 95<!--[[not_centred["clues"]:.0f]]--> %.
+# - Cosines between contextual vectors are large, as Ethayarajh (2019) found for ELMo, BERT and GPT-2. In MiniLM's last layer they are 0.86<!--[[senses["cosines"]["MiniLM"][-1][0]:.2f]]--> within a sense and 0.77<!--[[senses["cosines"]["MiniLM"][-1][1]:.2f]]--> between senses. So we subtract the mean of a word's vectors before we compare them.
+# - Without this subtraction the average of static vectors is right in only 81<!--[[not_centred["average"]:.0f]]--> % of all sentences, and MiniLM in 93<!--[[not_centred["MiniLM"]:.0f]]--> %. But an average that leaves out function words and special tokens does well even then: it is right in 95<!--[[not_centred["clues"]:.0f]]--> %.
 # </details>
 #
 # **In MiniLM's last layer and in SmolLM2's layer 15<!--[[middle + 1]]--> a word's vector gives away its sense if the model has read the clue, and hardly otherwise.** We tested eight words, in sentences that we wrote. We do not show that this needs more than an average of the neighbours' static vectors.
@@ -578,7 +579,7 @@ show.predict(
 #
 # - **Fine-tuning** is right in 80<!--[[compared["fine-tuning"]:.0f]]--> % of the sentences, 17<!--[[ahead("fine-tuning", "naive Bayes")[0]:.0f]]--> points ahead of naive Bayes, which counts words<!--[[? ahead("fine-tuning", "naive Bayes")[1] > 0]]-->.
 # - **LoRA** trains 1.3<!--[[100 * ways["rows"]["LoRA, 64 examples"]["trained"] / ways["rows"]["fine-tuning, 64 examples"]["trained"]:.1f]]--> % of the parameters and is 4.0<!--[[ahead("fine-tuning", "LoRA")[0]:.1f]]--> points behind fine-tuning. The interval just excludes 0<!--[[? 0 < ahead("fine-tuning", "LoRA")[1] < 0.5]]-->. It is one of three comparisons, so this is only a hint.
-# - **Probing** is right in 59<!--[[compared["probing"]:.0f]]--> %, naive Bayes in 62<!--[[compared["naive Bayes"]:.0f]]--> %. The interval of the difference contains 0<!--[[? ahead("probing", "naive Bayes")[1] < 0 < ahead("probing", "naive Bayes")[2]]]-->, so these seeds cannot rank them. Our probe reads the mean of the last layer's states. So 59<!--[[compared["probing"]:.0f]]--> % is the result of this probe, not the limit of probing. Another layer or pooling may find far more, and in the project of this lecture you look for one.
+# - **Probing** is right in 59<!--[[compared["probing"]:.0f]]--> %, naive Bayes in 62<!--[[compared["naive Bayes"]:.0f]]--> %. The interval of the difference contains 0<!--[[? ahead("probing", "naive Bayes")[1] < 0 < ahead("probing", "naive Bayes")[2]]]-->, so these seeds cannot rank them. Our probe reads the mean of the last layer's states, so this is the result of one probe, not the limit of probing. Another layer or pooling may do better. In the project of this lecture you look for one.
 # - **Prompting** is right in 55<!--[[compared["prompting"]:.0f]]--> %. But with three<!--[[words(sum(of > 95 for of in asks))]]--> of the five seeds the model answers “question” nearly always, whatever it reads.
 # - Each method could be tuned further, with other layers, other prompts or more steps. With 120<!--[[ways["tests"]]]--> test sentences, one seed's percentage is uncertain by about 8<!--[[196 * (0.7 * 0.3 / ways["tests"]) ** 0.5:.0f]]--> points. SmolLM2 may have been trained on Shakespeare's plays; we cannot check that.
 # </details>

@@ -225,7 +225,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Now we measure the residual. The weights of every head are random. As usual, their variance is $s^2$ divided by the number of inputs; you choose the size $s$. The rows of $X$ have a length of about 1. After a norm they would be $\sqrt d$ long; the list under the next prediction says what that changes. The residual divided by the size of $X$ (its composite norm) says how much of $X$ is residual.
+# Now we measure the residual. The weights of every head are random. Their variance is $s^2$ divided by the number of inputs. You choose the size $s$; 1 is usual. The rows of $X$ have a length of about 1. After a norm they would be $\sqrt d$ long; the list under the next prediction says what that changes. The residual divided by the size of $X$ (its composite norm) says how much of $X$ is residual.
 
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
@@ -345,7 +345,7 @@ show.predict(
                 f"With skips, {show.scientific(with_skips[-1])} of X is residual after {DEPTH} layers at size 1, but only {show.scientific(kept[-1])} at size 4. The differences survive, but the part common to all tokens outgrows them.",
                 f"With networks but without skips, the residual after 2 layers is {show.scientific(with_networks[2])} of X instead of {show.scientific(alone[2])} at size 1, and {show.scientific(stretched[1])} instead of {show.scientific(stretched[0])} at size 2.",
                 f"With rows as long as after a norm, the residual after 2 layers is {show.scientific(long_left)} of X instead of {show.scientific(alone[2])}. The scores differ more, so already in the first layer attention is not close to a plain mean.",
-                f"Could the value matrices bring the tokens together, rather than the averages? If every token reads only itself, {unmixed:.2f} of X is residual after {DEPTH} layers. So it is the averaging that collapses them.",
+                f"Could the value matrices bring the tokens together, rather than the averaging? If every token reads only itself, {unmixed:.2f} of X is residual after {DEPTH} layers. So it is the averaging that collapses them.",
             )
         ),
     ],
@@ -477,7 +477,7 @@ show.table(told, ["Base-10 logarithm after layer", *map(", ".join, sorted(by_mas
 # **Without their skips both trained models collapse as well, and a causal mask slows the collapse.** But the mask does not explain why SmolLM2's collapse is only exponential, because without the mask the decline does not steepen either.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *7 minutes. Ask for the shape of the line before you show it: straight or bent? What goes wrong: "rank 1" is taken literally. A residual of $10^{-6}$ is not zero, so the matrix is only close to one of rank 1; in single precision little of the differences is left.*
+# *7 minutes. Ask for the shape of the line before you show it: straight or bent? What goes wrong: "rank 1" is taken literally. A residual of $10^{-6}$ is not zero, so the matrix is only close to one of rank 1; in single precision little is left of the differences.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Without attention
@@ -596,7 +596,7 @@ show.predict(
 # - One layer of attention on top of FNet brings it to 18.3<!--[[means["letters"]["FNet, attention on top"]:.1f]]--> %. In the paper attention on top helps as well.
 # - **Digits**: every kind of mixing is ahead of attention (88.2<!--[[means["digits"]["attention"]:.1f]]--> %)<!--[[? min(means["digits"], key=means["digits"].get) == "attention" and all(t.corrected < 0.05 for row, t in tests["digits"].items() if row != "no mixing")]]-->, and we cannot tell attention from no mixing (89.0<!--[[means["digits"]["no mixing"]:.1f]]--> %)<!--[[? tests["digits"]["no mixing"].p > 0.3]]-->. We do not know why; tuning each learning rate might
 #   change it.
-# - FNet and MLP-Mixer are ahead of *no mixing* as well<!--[[? {row for row, test in beyond_none.items() if test.corrected < 0.05} == {"FNet", "MLP-Mixer"}]]-->, by 4.4<!--[[beyond_none["FNet"].difference:.1f]]--> and 4.8<!--[[beyond_none["MLP-Mixer"].difference:.1f]]--> points. But *no mixing* may not have its best rate here: this lead does not show that digits need mixing.
+# - FNet and MLP-Mixer are ahead of *no mixing* as well<!--[[? {row for row, test in beyond_none.items() if test.corrected < 0.05} == {"FNet", "MLP-Mixer"}]]-->, by 4.4<!--[[beyond_none["FNet"].difference:.1f]]--> and 4.8<!--[[beyond_none["MLP-Mixer"].difference:.1f]]--> points. But *no mixing* may not have its best rate here, so this lead does not show that digits need mixing.
 # </details>
 #
 # **"Attention is all you need" and "attention is not needed" are both claims about a task.** Here, after 250 steps at a rate that was tuned for none of them, we cannot tell attention from no mixing on digits, and FNet is better than both. On hidden letters FNet stayed behind attention<!--[[? tests["digits"]["FNet"].difference > 0 and tests["letters"]["FNet"].difference < 0 and max(tests[task]["FNet"].corrected for task in tests) < 0.05 and beyond_none["FNet"].corrected < 0.05]]-->.
@@ -1038,7 +1038,7 @@ show.predict(
 # |---|---|---|---|
 # | skips | SmolLM2 is worse than guessing, and its tokens collapse | random stacks without them collapse: doubly exponentially, or exponentially with a causal mask | 1 to 3 |
 # | networks | SmolLM2 is far worse than guessing | they cannot undo a collapse | 1 to 3 |
-# | attention | on one text SmolLM2's loss is about that of guessing<!--[[? abs(losses["no attention"] - guessing) < 1]]--> | on digits, after 250 steps at one rate, attention is no better than no mixing | 1, 4 |
+# | attention | on one text SmolLM2's loss is about that of guessing<!--[[? abs(losses["no attention"] - guessing) < 1]]--> | on digits, after 250 steps at one rate, we cannot tell attention from no mixing | 1, 4 |
 # | weights that depend on the words | | at one rate, digits do better with fixed weights; on letters FNet is behind attention, and the Mixer is not clearly behind | 4 |
 # | the order of the sublayers | | among random orders, attention nearer the input went with lower losses after 1,600 steps; the sandwich keeps a third of its lead after 4,800 steps | 5 |
 # | positional encodings | | with a causal mask, two layers notice some of the order | 6 |

@@ -210,12 +210,12 @@ errors = {
 #
 # <details><summary><b>What to notice</b></summary>
 #
-# - The form with an irreducible loss has one more constant and contains the straight line, so it must come closer. For parameters and operations the gain is large: our points do not lie on a straight line. For characters both errors are below 2 %<!--[[? max(errors["characters", form] for form in FORMS) < 0.02]]-->, so these six<!--[[words(len(series["characters"]))]]--> points cannot tell the two forms apart.
+# - The form with an irreducible loss contains the straight line as a special case and has one more constant, so it must fit at least as well. For parameters and operations the gain is large, so our points do not lie on a straight line. For characters both errors are below 2 %<!--[[? max(errors["characters", form] for form in FORMS) < 0.02]]-->, so these six<!--[[words(len(series["characters"]))]]--> points cannot tell the two forms apart.
 # - The three irreducible losses cannot all be the entropy of the text<!--[[? floors["characters"][2] < floors["parameters"][0]]]-->. With limited text the loss levels off above this entropy, however large the model.
 # - Our exponents are not Kaplan's. Text, tokens and sizes differ, and we did not test which of them matters.
 # </details>
 #
-# **On our ladder a straight line is a first approximation, and its exponent depends on whether you vary parameters, characters or operations.**
+# **On our ladder a straight line is a first approximation, and its exponent is larger for characters than for parameters or operations<!--[[? slopes["characters"][0] > max(slopes["parameters"][2], slopes["operations"][2])]]-->.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Untick the logarithmic axes: the same points look as if they had converged. Then extend the axis to 100 times the largest value, and let the room choose a form. What goes wrong: students read a straight line as a law of nature. Any smooth curve

@@ -90,7 +90,7 @@ widgets.living(model, tokenizer, *sentences)
 # > **Ask yourself.** For how many of the 270 heads does the answer change from *Paris* to another word when only that head is switched off? Guess, and then press *Try each part alone*. Do the same for *Mary*.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *Part of section 1's time. Let the room call out layers first: without most of them *Paris* is still the answer. Then single heads: hardly any changes it. What goes wrong: a head that looks at France, or adds much, is taken for the one that
+# *Part of section 1's time. Let the room call out layers first: without most of them "Paris" is still the answer. Then single heads: hardly any changes it. What goes wrong: a head that looks at France, or adds much, is taken for the one that
 # knows the answer. Press it.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -579,7 +579,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - 207<!--[[sum(candidates.values())]]--> heads look at one of the five places. 108<!--[[sum(named.values()) - named["unknown"]]]--> keep the name, and 162<!--[[named["unknown"]]]--> of 270<!--[[len(by_head)]]--> stay unknown. Of the named heads, 93<!--[[named["first token"]]]--> have their weight on the first token, and their name says that they do little.
-# - **A weak test.** For the first token a head need only change the predictions less than its controls do. 64<!--[[little[True]:.0f]]--> % of the heads that look there change them less than the mean and the median of the controls, but so do 51<!--[[little[False]:.0f]]--> % of the heads that look elsewhere. So this name says little.
+# - **A weak test.** To be named after the first token, a head need only change the predictions less than its controls do. 64<!--[[little[True]:.0f]]--> % of the heads that look there change them less than both the mean and the median of the controls, but so do 51<!--[[little[False]:.0f]]--> % of the heads that look elsewhere. So this name says little.
 # - **All tests count.** We tested 207<!--[[sum(candidates.values())]]--> candidates, each at 5 %, and some pass by luck. After Holm's correction ([lecture 19](19_do_modifications_transfer.ipynb)) 24<!--[[len(survivors)]]--> of the 108<!--[[sum(named.values()) - named["unknown"]]]--> keep their names; three<!--[[words(survive["induction"])]]--> of these are induction heads. With six samples the correction is harsh, so a name that is lost may still be right.
 # - Of 11<!--[[candidates["induction"]]]--> heads that look like induction heads 8<!--[[named["induction"]]]--> pass. Heads 17.4 and 17.5 look where an induction head should, about as strongly as 17.3, which passes<!--[[? min(looks[f"17.{k}"]["induction"][0] for k in "45") > 0.75 and [by_head[f"17.{k}"]["name"] for k in "345"] == ["induction", "unknown", "unknown"]]]-->. Ablating them harms copying no more than ablating
 #   their neighbours<!--[[? max(by_head[f"17.{k}"]["test"]["difference"] for k in "45") < 0]]-->. Perhaps other heads take over; the test cannot tell.
@@ -843,8 +843,8 @@ widgets.living(
 )
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *5 minutes, or homework. Name a change, and let the room predict the next words. What goes wrong: "the length does not matter, because every sublayer begins with a norm".
-# But what the later layers add keeps its size, and weighs less against a longer vector. Let the room double the length after layer 15 and see the prediction change.*
+# *5 minutes, or homework. Name a change, and let the room predict the next words. What goes wrong: students say that the length does not matter, because every sublayer begins with a norm.
+# But what the later layers add keeps its size, and weighs less in a longer vector. Let the room double the length after layer 15 and see the prediction change.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # In the assignment [`scale_and_insight.ipynb`](../exercises/scale_and_insight/scale_and_insight.ipynb) you

@@ -144,7 +144,7 @@ widgets.form_player({each: in_forms[each] for each in more[:3]})
 # <details><summary><b>What to notice</b></summary>
 #
 # - As plain text the most probable continuation is `<|im_end|>`, with probability 0.67<!--[[ends:.2f]]-->. After *Question: … Answer:*, a common form for models that were not tuned, the model ends this text as well<!--[[? replies["question and answer"] == replies["plain text"] == "<|im_end|>"]]-->.
-# - Does the model always need the template? We asked twelve<!--[[words(len(more))]]--> questions of different kinds. As plain text the model ends 7<!--[[ended["plain text"]]]--> of these texts right away, after *Question: … Answer:* it ends 5<!--[[ended["question and answer"]]]-->, and in the template none<!--[[? ended["chat template"] == 0]]-->. The others it continues, sometimes with an answer.
+# - Does the model always need the template? We asked twelve<!--[[words(len(more))]]--> questions of different kinds. Its most probable next token ends 7<!--[[ended["plain text"]]]--> of them as plain text, 5<!--[[ended["question and answer"]]]--> in the form *Question: … Answer:*, and none in the template<!--[[? ended["chat template"] == 0]]-->.
 # - A user cannot type the end of a turn, because `tokenizer.encode` never turns plain text into a special token.
 # </details>
 #
@@ -398,7 +398,7 @@ widgets.beta_player(preferring)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Tools, and a grammar for calls
 #
-# SmolLM2 adds numbers of three digits badly, and a calculator adds them perfectly. A **tool call** is text in an agreed form that a program finds, executes and answers. A model that calls tools again and again, and decides from each result what to do next, is called an **agent** (Yao et al. 2023). This is the loop for one tool and at most one call:
+# SmolLM2 adds three-digit numbers badly, and a calculator adds them perfectly. A **tool call** is text in an agreed form that a program finds, executes and answers. A model that calls tools again and again, and decides from each result what to do next, is called an **agent** (Yao et al. 2023). This is the loop for one tool and at most one call:
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 CALL = re.compile(r"<tool>(\d+) \+ (\d+)</tool>")
@@ -480,7 +480,7 @@ widgets.pattern_player(walked)
 #
 # - Without a tool, and with the start of the answer given (*964 + 494 =*), none<!--[[? by_tool["no tool"]["right answer"][0] == 0]]--> of the 24 sums is right. The model writes a wrong number straight away, for example 1928<!--[[? by_tool["no tool"]["shown"][0].startswith("1928")]]-->.
 # - With the rules in its prompt and no pattern, the untuned model writes no call<!--[[? by_tool["untuned, freely"]["well-formed"][0] == 0]]-->. Under the pattern all 24 calls are well-formed *and* right<!--[[? by_tool["untuned, under the pattern"]["right call"][0] == 1]]-->.
-# - The tuned model writes all 24 calls right even without the pattern<!--[[? by_tool["tuned, freely"]["right call"][0] == 1]]-->. So on these sums either of the two, the pattern or the tuning, is enough. (This is one adapter; in section 2 the five seeds get 85<!--[[100 * min(middle["sums"]["seeds"]):.0f]]--> to 100 % right.)
+# - The tuned model writes all 24 calls right even without the pattern<!--[[? by_tool["tuned, freely"]["right call"][0] == 1]]-->. So on these sums either the pattern or the tuning is enough. (This is one adapter; in section 2 the five seeds get 85<!--[[100 * min(middle["sums"]["seeds"]):.0f]]--> to 100 % right.)
 # - A pattern cannot decide *whether* to call. Under it every reply is a call.
 # - Given the calculator's result, both models copy it into the answer every time<!--[[? by_tool["untuned, freely"]["uses the result"][0] == by_tool["tuned, freely"]["uses the result"][0] == 1]]-->.
 # - Look at the first step in the widget. The pattern forbids nearly everything that the model wanted to write. P′ renormalises P token by token. It is not the model's distribution over complete texts that match.
@@ -549,7 +549,7 @@ widgets.guidance_player(pairs_of, label)
 # **Guidance makes the prompt count more. It has nothing to work with but two predictions of the same model.**
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **A system message as a direction.** Guidance needs the prompt at every token. Can steering do without it? For six<!--[[words(len(learned))]]--> questions we take the vector at the last token, once with the system message *You talk like a pirate.* and once without a system message. The mean difference is a direction.
+# **A system message as a direction.** Guidance needs the prompt at every token. Can steering do without it? For six<!--[[words(len(learned))]]--> questions we take the vector on the pathway at the last token, once with the system message *You talk like a pirate.* and once without a system message. Their mean difference is a direction.
 # Then we ask ten<!--[[words(len(held_out))]]--> other questions *without* the message and add the direction at the last token.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
@@ -602,7 +602,7 @@ pushes = {
 }
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# The distance in the table is the KL divergence of the next token's distribution from the one that the message gives, averaged over the ten<!--[[words(len(held_out))]]--> questions. With nothing added it is 1.55<!--[[distance["nothing"]:.2f]]--> nats. We chose the layer on the first six<!--[[words(len(learned))]]--> questions. The directions of the controls have the same length.
+# The distance in the table is $\mathrm{KL}(p \,\|\, q)$, where $p$ is the distribution of the next token with the message and $q$ the one without it, steered or not, averaged over the ten<!--[[words(len(held_out))]]--> questions. With nothing added it is 1.55<!--[[distance["nothing"]:.2f]]--> nats. We chose the layer on the first six<!--[[words(len(learned))]]--> questions. The directions of the controls have the same length.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 goals = [text.off([]) for text in reading(held_out, "You talk like a pirate.")]
@@ -674,12 +674,12 @@ widgets.living(
 #
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - It excludes that *any* system message would have this effect. Its direction leads away from the goal<!--[[? sum(closer[names[3]]) < 0]]-->.
+# - It excludes that *every* system message has this effect. The direction of this one leads away from the goal<!--[[? sum(closer[names[3]]) < 0]]-->.
 # - The direction brings the prediction closer, by 0.84<!--[[closer[names[1]][0]:.2f]]--> of the 1.55<!--[[distance["nothing"]:.2f]]--> nats<!--[[? closer[names[1]][0] > closer[names[1]][1]]]-->. The best of 10<!--[[len(drawn)]]--> random directions gains 0.06<!--[[drawn_best:.2f]]-->.
-# - After the last layer only the final norm and the unembedding follow. Choose layer 29<!--[[max(pushes)]]-->: there steering resembles guidance, which adds a difference of log-probabilities.
+# - Choose layer 29<!--[[max(pushes)]]-->, the last. Only the final norm and the unembedding follow it, so there steering resembles guidance, which adds a difference of log-probabilities.
 # </details>
 #
-# **A direction does about half of what this system message does to the next token, without the message in the text.** We tried one message and ten<!--[[words(len(held_out))]]--> questions.
+# **Without the message in the text, a direction covers about half of the distance to the prediction with the message.** We tried one message and ten<!--[[words(len(held_out))]]--> questions.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Ask for the value of γ at which the reply becomes silly. What goes wrong: γ and temperature are confused. A temperature sharpens one distribution, γ extrapolates between two. Let somebody drag the knob to both sides.*

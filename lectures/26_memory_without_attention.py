@@ -81,7 +81,7 @@ show.predict(
 #
 # <details><summary><b>Answer</b></summary>
 #
-# For two. If two keys are not orthogonal, reading one of them also returns a part of the other's value, so the two values *interfere*. There are at most $d_k$ orthogonal keys, so a matrix with $d_k$ rows holds at most $d_k$ values without interference. With interference you can often still tell which of a few known values was stored. A cache has no such bound, because it grows.
+# For two. If two keys are not orthogonal, reading one of them also returns a part of the other's value, so the two values *interfere*. There are at most $d_k$ orthogonal keys, so a matrix with $d_k$ rows holds at most $d_k$ values without interference. Despite some interference, you can often still tell which of a few known values was stored. A cache has no such bound, because it grows.
 # </details>
 #
 # **A memory that only adds can store, but it does not replace.** After two writes under one key it holds the sum of both values.
@@ -405,7 +405,7 @@ answered = [a + b for a, b in zip(twice["gated writes"], every, strict=True)]
 # - In the same run of 2,400 steps, with 32 keys, gated writes is right for 95<!--[[100 * longer["gated writes"]["once"][-1]:.0f]]--> % of the keys written once and delta for 87<!--[[100 * longer["delta"]["once"][-1]:.0f]]--> %. Erasing may have a price, but one seed is not enough to tell.
 # </details>
 #
-# **On this task, a memory that only adds and does not know the positions gives the old value about as often as the new one<!--[[? all(abs(x - y) < 0.12 for x, y in zip(twice["gated writes"], every, strict=True))]]-->. A memory with positions or a decay gives the new value more often, but less often than delta<!--[[? decay.difference > decay.half and left.difference > left.half and told_time.difference > told_time.half and without_time.difference > without_time.half]]-->. A memory that reads before it writes gives the new value in nearly all cases, and it needs neither positions nor a decay.** We measured one layer with 16 keys after 800 steps, and not language.
+# **On this task, a memory that only adds and does not know the positions gives the old value about as often as the new one<!--[[? all(abs(x - y) < 0.12 for x, y in zip(twice["gated writes"], every, strict=True))]]-->. A memory with positions or a decay gives the new value more often, but less often than delta<!--[[? decay.difference > decay.half and left.difference > left.half and told_time.difference > told_time.half and without_time.difference > without_time.half]]-->. A memory that reads before it writes gives the new value in nearly all cases, and it needs neither positions nor a decay.** We measured one layer with 16 keys after 800 steps, not language.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *14 minutes. Play a text of three keys with the room as the memory: each student keeps the sum of the cards that they get. What goes wrong: "50 %" is read as "it learned half of it". The old value is the other half. Ask what the keys written* once *are for. We first concluded that a memory that only adds cannot correct; then a referee gave it positions.*

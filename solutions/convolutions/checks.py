@@ -192,7 +192,7 @@ sign: Your gradients have the wrong sign: they point uphill. It is softmax minus
 u-not-its-context: For U you multiplied the gradient of the scores by the vector of the word at t. Its partner in the
 score is h, the average of the context.
 - d_score.T @ h → d_score.T @ E[words]
-bits: Your loss has base 2. ln has base e, as the gradients have.
+bits: Your loss is in bits. Use ln, as the gradients do.
 - loss = -log_p[positions, words].mean() → loss = -log_p[positions, words].mean() / math.log(2)
 e-and-u-swapped: You swapped the two gradients, or the two tables. The averages are made of E, and U has the rows that
 they are compared with.
@@ -277,8 +277,8 @@ them in front.
 future-for-past: Your filters look to the right: each output sees what comes *after* its position.
 ^ x = x[:, ::-1]
 - return y → return y[:, ::-1]
-too-few-zeros: You put k − 1 zeros in front, which is enough for dilation 1 only. The oldest matrix reaches back (k − 1)
-δ.
+too-few-zeros: You put k − 1 zeros in front, which is enough for dilation 1 only. The oldest matrix reaches back by
+(k − 1) δ.
 - zeros = np.zeros((len(x), (len(weight) - 1) * dilation, x.shape[2]), x.dtype)
 - padded = np.concatenate([zeros, x], axis=1)
 + zeros = np.zeros((len(x), (len(weight) - 1) * dilation, x.shape[2]), x.dtype)
@@ -541,7 +541,7 @@ text-shorter-than-the-past: You take the new past from the text only. If the tex
 part of the old past still belongs to it.
 - inputs[:, x.shape[1] :] → x[:, max(x.shape[1] - past.shape[1], 0) :]
 past-forgotten-by-short-chunks: After a chunk shorter than the filter's reach, your new past begins with zeros. It
-begins with what is left of the old past.
+should begin with what is left of the old past.
 - return output, inputs[:, x.shape[1] :]
 + zeros = np.zeros_like(past)
 + return output, np.concatenate([zeros, x], axis=1)[:, x.shape[1] :]
@@ -796,7 +796,7 @@ def all_equal(draw: Draw) -> Arguments:
 
 
 def sure(draw: Draw) -> Arguments:
-    """The held-out texts are so certain that their loss is exactly 0 after every epoch, whatever the others teach."""
+    """A classifier so sure of the held-out texts that their loss is 0 after every epoch, whatever it learns."""
     table, V, c = classifier(draw, VOCAB, D, CLASSES, 2)
     table[:, 0], V[0] = 0.0, torch.tensor([30.0, -30.0])
     table[0, 0] = 30.0

@@ -124,7 +124,7 @@ or
 - logits[:, prompt - 1 : -1].log_softmax(-1) → logits[:, :-1].log_softmax(1)[:, prompt - 1 :]
 minus-added: You changed the sign, as for a loss. The logarithm of a probability is negative.
 - return (each * counted).sum(1), counted.sum(1) → return -(each * counted).sum(1), counted.sum(1)
-bits-for-nats: Your logarithm has base 2. ln has base e: so do `log_softmax` and `torch.log`.
+bits-for-nats: Your logarithm has base 2. ln has base e, as in `log_softmax` and `torch.log`.
 - return (each * counted).sum(1), counted.sum(1) → return (each * counted).sum(1) / math.log(2), counted.sum(1)
 probabilities-added: You added probabilities. Those of consecutive tokens are multiplied, so their logarithms are added.
 - log_softmax(-1) → softmax(-1)
@@ -473,7 +473,7 @@ one question, then those of the next.
 - rewards.view(questions, -1) → rewards.view(-1, questions).T
 one-group: You made all answers one group. Each question has its own mean.
 - rewards.view(questions, -1) → rewards.view(1, -1)
-samples-in-turn: You also changed the order in which the questions are asked. It was right: all samples of the first
+samples-in-turn: You changed the order in which the questions are asked. As in the given line, all samples of the first
 question come first.
 - repeat_interleave(samples) → repeat(samples)
 - rewards.view(questions, -1) → rewards.view(-1, questions)
