@@ -598,9 +598,9 @@ show.curves(
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-def learn_to_name_the_first(length, blanks=6, steps=150):
-    torch.manual_seed(1)
-    draw = torch.Generator().manual_seed(2)
+def learn_to_name_the_first(length, blanks=6, steps=150, seed=1):
+    torch.manual_seed(seed)
+    draw = torch.Generator().manual_seed(seed + 1)
     model = RecurrentLM(4, "rnn", 8, 32)
     optimizer = torch.optim.Adam(model.parameters(), 1e-2)
     right = []
@@ -639,9 +639,10 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# The first training run ends with 100<!--[[100 * named[7]:.0f]]--> % correct answers, the second with 34<!--[[100 * named[3]:.0f]]--> %; guessing gives a third. This is one seed and a
-# short training run. No gradient ever tells step 1 that keeping the symbol would help. But even an untrained state holds a faint trace of
-# the symbol, and longer training can teach the network to use it, though with some seeds it keeps guessing. Try `learn_to_name_the_first(3, steps=600)`, which is right more often<!--[[? learn_to_name_the_first(3, steps=600) > named[3] + 0.1]]-->.
+# The first training run ends with 100<!--[[100 * named[7]:.0f]]--> % correct answers, the second with 34<!--[[100 * named[3]:.0f]]--> %; guessing gives a third. (This is one seed and a
+# short training run. With seed 3 even the first only guesses<!--[[? learn_to_name_the_first(7, seed=3) < 0.45]]-->.) In the second, no gradient ever tells step 1 that keeping the symbol would help. But even an untrained
+# state holds a faint trace of the symbol, and longer training can teach the network to use it. Try `learn_to_name_the_first(3, steps=600)`,
+# which is right more often<!--[[? learn_to_name_the_first(3, steps=600) > named[3] + 0.1]]-->, and then add `seed=2`, which still guesses<!--[[? learn_to_name_the_first(3, steps=600, seed=2) < 0.4]]-->.
 # </details>
 #
 # The state *could* carry the symbol, but truncation removes the gradient from the answer back to the symbol. With the gradients that

@@ -81,7 +81,7 @@ show.predict(
 #
 # <details><summary><b>Answer</b></summary>
 #
-# For two. If two keys are not orthogonal, reading one of them also returns a part of the other's value, so the two values *interfere*. There are at most $d_k$ orthogonal keys, so a matrix with $d_k$ rows holds at most $d_k$ values without interference. Despite some interference, you can often still tell which of a few known values was stored. A cache has no such bound, because it grows.
+# For two. If two keys are not orthogonal, reading one of them also returns a part of the other's value, so the two values *interfere*. There are at most $d_k$ orthogonal keys, so a matrix with $d_k$ rows holds at most $d_k$ values without interference. With some interference it can hold more. A cache has no such bound, because it grows.
 # </details>
 #
 # **A memory that only adds can store, but it does not replace.** After two writes under one key it holds the sum of both values.
