@@ -22,7 +22,7 @@
 # %% [markdown] slideshow={"slide_type": "skip"}
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 |
 # |---|---|---|---|---|---|---|---|---|---|---|
-# | minutes | 6 | 10 | 6 | 9 | 8 | 9 | 8 | 8 | 7 | 7 |
+# | minutes | 6 | 10 | 6 | 9 | 8 | 6 | 8 | 8 | 7 | 7 |
 #
 # The minutes are for a class. If you work alone, with all widgets, plan about two hours. Every cell runs in a few seconds on a laptop, without a network connection. Long trainings ran beforehand. Their results are stored, each with the command that repeats it.
 
@@ -682,7 +682,7 @@ widgets.living(
 # **Without the message in the text, a direction covers about half of the distance to the prediction with the message.** We tried one message and ten<!--[[words(len(held_out))]]--> questions.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *9 minutes. Ask for the value of γ at which the reply becomes silly. What goes wrong: γ and temperature are confused. A temperature sharpens one distribution, γ extrapolates between two. Let somebody drag the knob to both sides.*
+# *6 minutes, without the direction, which takes three more. Ask for the value of γ at which the reply becomes silly. What goes wrong: γ and temperature are confused. A temperature sharpens one distribution, γ extrapolates between two. Let somebody drag the knob to both sides.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. Retrieval: read it instead of knowing it

@@ -6,7 +6,7 @@
     switches.off([], mask=window_mask(n, 8))      ... through a window of eight
     switches.off([], steer=(0, lambda x: x + d))  ... with a direction added after layer 0, at the last token
     switches.lens()                         log-probabilities read after 0, 1, … layers, with what is off now
-    Switches(encoder, tokens, position=4)   of a bidirectional model: log-probabilities of a hidden token
+    Switches(encoder, tokens, position=4)   reads a hidden token of a bidirectional model
 
 Off means that the part adds zero, by `patch`. The pathway after every layer is kept as it is *now*, so that a switch
 computes only the layers from the lowest one that changed.
@@ -32,7 +32,7 @@ Steer = tuple[int, Callable[[Tensor], Tensor]] | None
 
 
 def ablation(model: Any, parts: Iterable[Part]) -> dict[Any, Change]:
-    """What `patch` needs to switch these parts off: one place a layer, however many of its heads are off.
+    """What `patch` needs to switch these parts off: one place for the heads of a layer.
 
     Raises ValueError for a part that the model does not have.
     """
@@ -51,8 +51,7 @@ def ablation(model: Any, parts: Iterable[Part]) -> dict[Any, Change]:
 class Switches:
     """One text; `parts` are off now, and `depths` is the pathway after 0, 1, … layers, (1, time, d_model) each.
 
-    model: has `layers`, each of them with an `attention` and a `feed_forward`, and `hidden_states`, `final_norm` and
-    `output`. position: where the answer is read, at the last token unless given.
+    model: has `layers`, each with an `attention` and a `feed_forward`. position: where the answer is read.
     """
 
     @torch.no_grad()
@@ -86,13 +85,13 @@ class Switches:
             above = ablation(self.model, {part for part in wanted if part[0] >= first})
             self.depths[first + 1 :] = self._from(first, self.depths[first], above, mask, steer)
             self.parts, self.mask, self.steer = wanted, mask, steer
-        return self._next(self.depths[-1], self.position)[0]
+        return self._next(self.depths[-1])[0]
 
     @torch.no_grad()
     def each(self, layer: int) -> Float[Tensor, "part vocab"]:
         """Log-probabilities of the next token without one part: each head of this layer, its network, the whole layer.
 
-        All at once, as a batch of texts that differ in what is off, on a model where everything else is on.
+        Everything else is on.
         """
         block = self.model.layers[layer].attention
         count, wide = block.n_heads, block.d_head
@@ -104,11 +103,11 @@ class Switches:
             Place(f"layers.{layer}.attention.output", "input"): lambda z: z * heads,
             f"layers.{layer}.feed_forward": lambda y: y * network,
         }
-        return self._next(self._from(layer, self.whole[layer].expand(count + 2, -1, -1), changes)[-1], self.position)
+        return self._next(self._from(layer, self.whole[layer].expand(count + 2, -1, -1), changes)[-1])
 
     @torch.no_grad()
     def weights(self, layer: int) -> Float[Tensor, "head query key"]:
-        """Where the heads of a layer look now, with what is off below."""
+        """Where a layer's heads look now, with what is off."""
         with capture(self.model) as tape:
             _through(self.model.layers[layer], self.depths[layer], self.mask)
         return tape[f"layers.{layer}.attention"][0]
@@ -116,7 +115,7 @@ class Switches:
     @torch.no_grad()
     def lens(self) -> Float[Tensor, "depth time vocab"]:
         """The logit lens (nostalgebraist 2020): the pathway after 0, 1, … layers, read as if it were the last."""
-        return torch.cat([self._next(x, slice(None)) for x in self.depths])
+        return torch.cat([self._next(x, whole=True) for x in self.depths])
 
     def _from(
         self, first: int, x: Tensor, changes: dict[Any, Change], mask: Tensor | None = None, steer: Steer = None
@@ -130,14 +129,15 @@ class Switches:
                 found.append(x)
         return found
 
-    def _next(self, x: Tensor, position: int | slice) -> Tensor:
-        return self.model.output(self.model.final_norm(x[:, position])).log_softmax(-1)  # type: ignore[no-any-return]
+    def _next(self, x: Tensor, whole: bool = False) -> Tensor:
+        x = x if whole else x[:, self.position]
+        return self.model.output(self.model.final_norm(x)).log_softmax(-1)  # type: ignore[no-any-return]
 
 
-def _through(layer: Any, x: Tensor, mask: Tensor | None) -> Tensor:
+def _through(layer: Any, x: Tensor, mask: Tensor | None) -> Any:
     """What a layer makes of the pathway, with a mask instead of its causal one."""
     if mask is None:
         made = layer(x)
-        return made[0] if isinstance(made, tuple) else made  # a decoder's layer also returns its state
+        return made[0] if isinstance(made, tuple) else made  # no state
     y = two_way(layer.attention)(layer.residual_attention(x), mask=mask[None, None])
-    return layer.transform(layer.residual_attention(x, y))  # type: ignore[no-any-return]
+    return layer.transform(layer.residual_attention(x, y))
