@@ -40,6 +40,7 @@ from lectures.recipes import conversations, glossary_questions, tuned_layers
 from lectures.trained import tuned
 from nlmcore.decoding import Constrained, greedy
 from nlmcore.inspect import Switches
+from nlmcore.language_model import select
 from nlmcore.metrics import mean_interval
 from nlmcore.pretrained import smollm2
 
@@ -613,11 +614,12 @@ def distances(texts, goals, layer, added):
     """(question, added vector): KL divergence of the next token's distribution from that with the message."""
     found = []
     for text, p in zip(texts, goals, strict=True):
-        x = text.depths[layer + 1].repeat(len(added), 1, 1)
-        x[:, -1] += added
+        x = text.depths[layer + 1]
+        start, last = x[:, :-1], x[:, -1:] + added[:, None]  # only the last token changes
         for later in model.layers[layer + 1 :]:
-            x, _ = later(x)
-        q = model.output(model.final_norm(x[:, -1])).log_softmax(-1)
+            start, state = later(start)
+            last, _ = later(last, select(state, torch.zeros(len(added), dtype=torch.long)))
+        q = model.output(model.final_norm(last[:, 0])).log_softmax(-1)
         found.append((p.exp() * (p - q)).sum(-1))
     return torch.stack(found)
 
