@@ -48,7 +48,7 @@ def reader(chromium: Any) -> Iterator[Callable[..., Any]]:
 
     yield visit
     context.close()
-    assert not heard
+    assert not heard, f"the page said {heard}"
 
 
 UNCOVERED = """() => {

@@ -45,7 +45,7 @@ def page(site: Path, opened: Any) -> Any:
 
 def says(page: Any, words: str) -> None:
     page.wait_for_function(
-        "words => document.querySelector('.nlm-living .says').textContent.includes(words)",
+        "words => document.querySelector('.nlm-living .says')?.textContent.includes(words)",
         arg=words,
         timeout=20_000 * PATIENCE,
     )
