@@ -21,7 +21,6 @@ from typing import Any
 import ipywidgets
 import numpy as np
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from nlmcore.attention import window_mask
@@ -64,8 +63,7 @@ class Filling(nn.Module):
         return self.encoder[0](tokens), None
 
     def output(self, h: Tensor) -> Tensor:
-        (model,) = self.head
-        logits: Tensor = model.output(model.norm(F.gelu(model.transform(h)))) + model.bias
+        logits: Tensor = self.head[0].logits(h)
         return logits
 
 
@@ -341,7 +339,9 @@ def living(
     attribution). window: 4, 8 or 16; every token then sees only so many, itself included, until one that is further back
     is pressed. directions: layer -> (d_model,), which can be added after that layer at the last token; layer and strength:
     of the one that is added first. yours: a change of your own in place of `steered`. follow: words whose probabilities are
-    told. encode: what the model reads for a sentence, in place of `tokenizer.encode`. mask: of a `MaskedLM`, what hides the token that it fills in, once a sentence. Raises ValueError if there is no sentence, or for another view, window or layer.
+    told. encode: what the model reads for a sentence, in place of `tokenizer.encode`. mask: of a `MaskedLM`, what
+    hides the token that it fills in, once a sentence. Raises ValueError if there is no sentence, or for another
+    view, window or layer.
     """
     if not sentences:
         raise ValueError("living needs a sentence: living(model, tokenizer, 'The capital of France is')")

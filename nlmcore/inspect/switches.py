@@ -72,7 +72,7 @@ class Switches:
     ) -> Float[Tensor, " vocab"]:
         """Exactly these parts are off from now on; log-probabilities of the next token.
 
-        mask: True = may attend, in all layers; None: to itself and all earlier tokens.
+        mask: True = may attend, in all layers; None: causal.
         """
         wanted = frozenset(parts)
         changed = [layer for layer, _ in wanted ^ self.parts]
@@ -138,6 +138,6 @@ def _through(layer: Any, x: Tensor, mask: Tensor | None) -> Any:
     """What a layer makes of the pathway, with a mask instead of its causal one."""
     if mask is None:
         made = layer(x)
-        return made[0] if isinstance(made, tuple) else made  # no state
+        return made[0] if isinstance(made, tuple) else made  # without state
     y = two_way(layer.attention)(layer.residual_attention(x), mask=mask[None, None])
     return layer.transform(layer.residual_attention(x, y))

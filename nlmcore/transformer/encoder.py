@@ -73,6 +73,8 @@ class MaskedLM(nn.Module):
         self, tokens: Int[Tensor, "batch time"], mask: Bool[Tensor, "batch *query time"] | None = None
     ) -> Float[Tensor, "batch time vocab"]:
         """mask as in TransformerEncoder (hidden tokens are real; padding is not)."""
-        hidden = self.encoder(tokens, mask)
-        # LN(φ(h W + b)) Eᵀ + c, at every position: the loss chooses the hidden ones
-        return self.output(self.norm(F.gelu(self.transform(hidden)))) + self.bias
+        return self.logits(self.encoder(tokens, mask))  # at every position: the loss chooses the hidden ones
+
+    def logits(self, h: Tensor) -> Tensor:
+        """LN(φ(h W + b)) Eᵀ + c"""
+        return self.output(self.norm(F.gelu(self.transform(h)))) + self.bias
