@@ -16,7 +16,7 @@ ROW = re.compile(r"^\| ([\d.]+) .+ \((AA?)\) \| (.+?) \| (.*) \|$", re.M)
 NAMED = re.compile(r"\btest (?:`\w+`(?:, )?)+(?=[<|\s]|$)", re.M)
 LAST = re.compile(r"^\| Last results \|.*\|\n", re.M)
 BROKEN = "not all passed"
-"""As in `tests/passed.py`."""
+"""What the record has of a group of which a test failed or was skipped."""
 
 Record = Mapping[str, Mapping[str, str]]
 """Of each system and Python: a group of tests -> the digest with which it passed, or BROKEN."""

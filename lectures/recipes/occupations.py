@@ -10,7 +10,7 @@ women, and 10.4 % of the mentions.
 Spearman's ρ of the mean score with each, the 95 % interval from 1,000 draws of occupations and templates, the ρ with one while the
 ranks of the other are held fixed, and the ρ of 1,000 random orders. Known effects: words whose gender is fixed. Control: "person".
 Defence: a sentence before each template that asks for it, against a sentence of like length that does not. Is it the request, or
-its words? Two more controls name men first, or say the opposite in the same words.
+its words? Two more controls name men first, or begin alike and say the opposite.
 """
 
 import random
