@@ -716,21 +716,33 @@ panels = {
     }
     for task, ways in shots["curves"].items()
 }
+swapped = {task: of["swapped"]["writing"]["share"] for task, of in shots["controls"].items()}
+headed = {task: of["heading"]["writing"]["share"] for task, of in shots["controls"].items()}
+written = [
+    (task, *(f"{100 * share:.0f}" for share in (rows[task, "writing"][8], swapped[task], headed[task])))
+    for task in swapped
+]
 show.predict(
-    "SmolLM2 sees eight sums of two-digit numbers and has to complete a ninth. What percentage of 30 sums does it get right?",
-    choices={"about 10 %": 10, "about 40 %": 40, "about 70 %": 70, "nearly all": 97},
-    answer=100 * rows["sums", "writing"][8],
+    f"After eight lines such as “France -> Paris”, SmolLM2 writes {100 * rows['capitals', 'writing'][8]:.0f} % of 30 capitals correctly. Now give each of the eight countries the capital of the next one, “France -> Rome”. What percentage of the 30 does it get right?",
+    choices={"none": 0, "about 15 %": 15, "about 35 %": 35, "about as many as before": 57},
+    answer=100 * swapped["capitals"],
     unit=" %",
-    why=f"A number follows, but usually a wrong one ({shots['curves']['sums']['writing']['8']['mistakes'][0]}). A model of section 8 with {by_width[after][0]['parameters']:,} parameters adds three-digit numbers; it was trained on nothing else.",
-    reveals=show.share_panels_svg(
-        list(next(iter(rows.values()))),
-        panels,
-        alt=f"Right answers of SmolLM2 with 0 to 8 examples in its prompt. {'; '.join(f'{task}: written {by[0]:.0%} to {by[8]:.0%}' for (task, way), by in rows.items() if way == 'writing')}.",
-        x_title="examples in the prompt",
-        y_title="right answers",
-        levels=shots["chance"],
-        level_name="choosing blindly",
-    ),
+    why="The model knew capitals before it read the prompt. The examples only have to show it that a capital is wanted and how to write it. Compare the other tasks in the table.",
+    reveals=[
+        show.share_panels_svg(
+            list(next(iter(rows.values()))),
+            panels,
+            alt=f"Right answers of SmolLM2 with 0 to 8 examples in its prompt. {'; '.join(f'{task}: written {by[0]:.0%} to {by[8]:.0%}' for (task, way), by in rows.items() if way == 'writing')}.",
+            x_title="examples in the prompt",
+            y_title="right answers",
+            levels=shots["chance"],
+            level_name="choosing blindly",
+        ),
+        show.table(
+            written,
+            ["Written correctly, %", "eight examples", "answers swapped", "only a heading"],
+        ),
+    ],
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -750,16 +762,18 @@ widgets.prompt_playground(writer, bytepairs, prompted, Template())
 # | languages | 0<!--[[100 * rows["languages", "writing"][0]:.0f]]--> | 60<!--[[100 * rows["languages", "writing"][2]:.0f]]--> | 63<!--[[100 * rows["languages", "writing"][8]:.0f]]--> | 53<!--[[100 * rows["languages", "choosing"][0]:.0f]]--> | 60<!--[[100 * rows["languages", "choosing"][2]:.0f]]--> | 63<!--[[100 * rows["languages", "choosing"][8]:.0f]]--> |
 # | sums | 0<!--[[100 * rows["sums", "writing"][0]:.0f]]--> | 13<!--[[100 * rows["sums", "writing"][2]:.0f]]--> | 13<!--[[100 * rows["sums", "writing"][8]:.0f]]--> | 33<!--[[100 * rows["sums", "choosing"][0]:.0f]]--> | 80<!--[[100 * rows["sums", "choosing"][2]:.0f]]--> | 80<!--[[100 * rows["sums", "choosing"][8]:.0f]]--> |
 #
-# - Without an example the prompt says neither what the task is nor what an answer looks like, and no written answer is right<!--[[? not any(rows[task, "writing"][0] for task in shots["tasks"])]]-->. We did not test which of the two the examples supply.
+# - Without an example the prompt says neither what the task is nor what an answer looks like, and no written answer is right<!--[[? not any(rows[task, "writing"][0] for task in shots["tasks"])]]-->.
+# - **What do the examples supply?** For capitals, languages and sums, swapped answers do no clear harm<!--[[? all(shots["controls"][task]["swapped"]["writing"]["high"] > rows[task, "writing"][8] for task in ("capitals", "languages", "sums"))]]-->. For opposites and plurals they cost many right answers<!--[[? all(shots["controls"][task]["swapped"]["writing"]["high"] < shots["curves"][task]["writing"]["8"]["low"] for task in ("opposites", "plurals"))]]-->. Min et al. (2022) find for larger models that random labels in the examples of a classification task cost little.
+# - A heading such as *country -> capital* names the task without an example. It helps the model to choose<!--[[? all(of["heading"]["choosing"]["right"] > shots["curves"][task]["choosing"]["0"]["right"] for task, of in shots["controls"].items())]]-->, but at most 10<!--[[100 * max(headed.values()):.0f]]--> % of the written answers are right: often it writes the question again.
 # - With eight sums in the prompt the model gets no more sums right than with two<!--[[? rows["sums", "writing"][8] <= rows["sums", "writing"][2]]]-->. But 30 sums and one small model are too few for a general statement about prompting.
 # - For sums, choosing among four answers shows a large gain from examples, and writing shows a small one. Edit distance and exact match in section 8 differ in the same way.
 # - Each value rests on 30 questions, so its interval can be about 30 percentage points wide. A written answer must match letter by letter, so another spelling of a name counts as wrong. We tried one wording of the prompt and one order of the examples.
 # </details>
 #
-# **Without an example no written answer was right, and with two examples some were. Even with eight the model got few sums right.**
+# **Without an example no written answer was right, and with two examples some were. In three of five tasks, examples with wrong answers helped as much.**<!--[[? sum(swapped[task] >= rows[task, "writing"][8] for task in swapped) == 3]]-->
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *8 minutes. Go from 0 to 2 examples with "capitals" and ask what the model has learned (the format). Then let the room type: one -> uno, two -> dos, three. What goes wrong: "it learned addition from eight examples".*
+# *8 minutes. Go from 0 to 2 examples with "capitals" and ask what the model has learned. The swapped answers say: hardly the capitals. Then let the room type: one -> uno, two -> dos, three. What goes wrong: "it learned addition from eight examples".*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Can you predict a larger model?
@@ -771,7 +785,7 @@ widgets.prompt_playground(writer, bytepairs, prompted, Template())
 # | whether longer training helps | the flat tip of one run does not tell | 6 |
 # | which architecture will be ahead | which was ahead depended on the length of the training | 7 |
 # | which ability it will have | the loss showed progress that exact match hid; with four times the steps one of three small models could add | 8 |
-# | what examples will bring | with two examples some answers were right; eight did not teach one small model to add | 9 |
+# | what examples will bring | with two examples some answers were right; in three of five tasks examples with wrong answers helped as much | 9 |
 #
 # **From small models, the better of two laws predicted the loss of a larger one to within a few percent, and we knew only afterwards which law that was. We could predict the best size for a budget only roughly. We tried no forecast of the better architecture or of abilities, but in both cases short runs can mislead about longer ones.** Compare every forecast with one that needs no law, and change the method before you believe the interval.
 
@@ -873,4 +887,4 @@ print(f"yours {lost(my_size):.3f}, Hoffmann's form {lost(by_law):.3f}")
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Sources.** Kaplan, McCandlish, Henighan, Brown, Chess, Child, Gray, Radford, Wu & Amodei (2020), Scaling laws for neural language models. Hoffmann et al. (2022), Training compute-optimal large language models. Besiroglu, Erdil, Barnett & You (2024), Chinchilla scaling: a replication attempt. Pearce & Song (2024), Reconciling Kaplan
 # and Chinchilla scaling laws. Porian, Wortsman, Jitsev, Schmidt & Carmon (2024), Resolving discrepancies in compute-optimal scaling of language models. Efron (1979), Bootstrap methods. Dai et al. (2019), Transformer-XL. Józefowicz et al. (2016), Exploring the limits of language modeling. Brown et al. (2020), Language models are few-shot
-# learners. OpenAI (2023), GPT-4 technical report. Sardana, Portes, Doubov & Frankle (2024), Beyond Chinchilla-Optimal: accounting for inference in language model scaling laws. Tyl (2023), Chinchilla's death (blog). Wei et al. (2022), Emergent abilities of large language models. Schaeffer, Miranda & Koyejo (2023), Are emergent abilities of large language models a mirage? Du et al. (2024), Understanding emergent abilities of language models from the loss perspective. Li et al. (2024), DataComp-LM: in search of the next generation of training sets for language models. Lee et al. (2022), Deduplicating training data makes language models better.
+# learners. Min et al. (2022), Rethinking the role of demonstrations: what makes in-context learning work? OpenAI (2023), GPT-4 technical report. Sardana, Portes, Doubov & Frankle (2024), Beyond Chinchilla-Optimal: accounting for inference in language model scaling laws. Tyl (2023), Chinchilla's death (blog). Wei et al. (2022), Emergent abilities of large language models. Schaeffer, Miranda & Koyejo (2023), Are emergent abilities of large language models a mirage? Du et al. (2024), Understanding emergent abilities of language models from the loss perspective. Li et al. (2024), DataComp-LM: in search of the next generation of training sets for language models. Lee et al. (2022), Deduplicating training data makes language models better.

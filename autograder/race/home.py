@@ -23,7 +23,8 @@ AUDITED = 8
 """Places, fewer than the grader's: here an audit finds slips."""
 FILE, YOURS = Path("race.json"), "yours: "
 MEASURED = Path(__file__).resolve().parent / "measured.json"
-"""The course's own entries: [{"entry", "seconds", "seed", "bits", "used", "plays"}, …], written by `race --record`."""
+"""The course's own entries: [{"entry", "seconds", "seed", "bits", "used", "plays"}, …], written by `race --record`;
+with "factor" if it is not 1. "used" is in seconds of the machine that `factor` refers to."""
 ABLATED = MEASURED.with_name("ablated.json")
 """The same of our best entry with a part left out."""
 
@@ -68,7 +69,21 @@ def race(
     marked = seconds in rules.THRESHOLDS
     told = f": {rules.worth(mean, seconds, kind):g} of {rules.MOST:g} points" if marked else ""
     print(f"{name}: {mean:.3f} on average of {len(seeds)}{told}")
+    if (before := _best_before(file, name, seconds, seeds)) is not None:
+        gain = [known[seed]["bits"] - before[1][seed] for seed in seeds]
+        each = f"{gain[0]:+.3f}" if len(gain) == 1 else f"from {min(gain):+.3f} to {max(gain):+.3f}"
+        print(f"Compared with {before[0]}, the best of your others, seed by seed: {each} bits per byte")
     return written
+
+
+def _best_before(file: Path, name: str, seconds: float, seeds: Sequence[int]) -> tuple[str, dict[int, float]] | None:
+    """Of the file's other entries that have all these seeds, the best on average, and its bits by seed."""
+    found: dict[str, dict[int, float]] = {}
+    for row in _rows(file):
+        if row["seconds"] == seconds and row["entry"] != name and row["seed"] in seeds:
+            found.setdefault(row["entry"], {})[row["seed"]] = row["bits"]
+    whole = [(entry, bits) for entry, bits in found.items() if len(bits) == len(set(seeds))]
+    return min(whole, key=lambda one: sum(one[1].values()), default=None)
 
 
 def _one(
@@ -86,7 +101,8 @@ def _one(
         return f"{rules.SENTENCES[found.fault]}{f' ({found.words})' if found.words else ''}"
     bits = [round(one, 4) for one in (found.bits, *found.plays)]
     written = f"Nothing: {found.words}" if found.words else PROMPT + found.sample
-    return {"bits": bits[0], "used": max(0.1, round(ask.used, 1)), "plays": bits[1:]}, written
+    used = max(0.1, round(ask.used / factor, 1))
+    return {"bits": bits[0], "used": used, "plays": bits[1:]} | ({"factor": factor} if factor != 1 else {}), written
 
 
 class _Asking:

@@ -12,17 +12,24 @@ SmolLM2 (135 million parameters) is shown k = 0, 1, 2, 4, 8 examples, "France ->
 "Peru ->". Brown et al. (2020), "Language models are few-shot learners", section 2 and figure 1.2, ask the same of
 GPT-3. Nothing but the examples says what the task is: without them, k = 0, it must be guessed.
 
+Two controls ask what the examples supply (Min et al. 2022, "Rethinking the role of demonstrations", section 4): a heading,
+"country -> capital", says the task and the form without an example; and eight examples whose answers are swapped, each
+with that of the next one, keep the form and the kind of answer, but not the task.
+
 Two measures of the same questions: choosing one of four answers by probability, and writing the answer, right if it is
 the same letter by letter. Choosing is easier, for the wrong answers may be improbable for any reason; writing is what
 we want. Each with Wilson's 95 % interval; chance is 25 % for choosing and about nothing for writing.
 """
 
 import random
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from nlmcore.corpora.generated import NUM2WORDS
 from nlmcore.corpora.packaged import imported
-from lectures.prompting import Accuracy, Example, Task, accuracy, by_choosing, by_writing
+from lectures.prompting import Accuracy, Example, Task, Template, accuracy, by_choosing, by_writing
+from lectures.prompting.measuring import Answer
 
 from lectures.recipes.run import Run, load_smollm2, recipe
 
@@ -95,6 +102,41 @@ ABOUT = {
 }
 
 
+HEADINGS = {
+    "capitals": "country -> capital",
+    "opposites": "word -> opposite",
+    "plurals": "singular -> plural",
+    "languages": "number in words -> language",
+    "sums": "sum -> result",
+}
+
+
+def swapped(answer: Answer) -> Answer:
+    """The same, after a prompt in which every example has the answer of the next one, and the last that of the first."""
+
+    def given(model: Any, tokenizer: Any, prompt: str, template: Template, options: list[str]) -> str:
+        *shown, question = prompt.split(template.between)
+        halves = [line.split(" -> ") for line in shown]
+        moved = [f"{one[0]} -> {other[1]}" for one, other in zip(halves, halves[1:] + halves[:1], strict=True)]
+        return answer(model, tokenizer, template.between.join([*moved, question]), template, options)
+
+    return given
+
+
+def controls(run: Run, task: Task, model: Any, tokenizer: Any, measures: Mapping[str, Answer]) -> dict[str, Any]:
+    """A heading and no example; the most examples, with their answers swapped."""
+    headed = replace(task, template=Template(instruction=HEADINGS[task.name]))
+    shots, questions = run.size(8, 2), run.size(30, 1)
+
+    def found(task: Task, k: int, answer: Answer) -> dict[str, Any]:
+        return facts(task, accuracy(model, tokenizer, task, k, answer=answer, questions=questions, seed=run.seed))
+
+    return {
+        "heading": {measure: found(headed, 0, answer) for measure, answer in measures.items()},
+        "swapped": {measure: found(task, shots, swapped(answer)) for measure, answer in measures.items()},
+    }
+
+
 def facts(task: Task, found: Accuracy) -> dict[str, Any]:
     """One point of a curve, with a few of the mistakes, to see what was written instead."""
     wrong = [f"{question}: {given!r}, not {wanted!r}" for question, wanted, given in found.answers if given != wanted]
@@ -121,18 +163,20 @@ def shown(curves: dict[str, dict[str, dict[str, Any]]], shots: list[int]) -> str
     )
 
 
-@recipe(8)
+@recipe(11)
 def cook(run: Run) -> None:
     model, tokenizer = load_smollm2()
     shots, questions = run.size([0, 1, 2, 4, 8], [0, 1]), run.size(30, 1)
     measures = {"choosing": by_choosing(), "writing": by_writing(6, tokenizer.eos)}
     curves: dict[str, dict[str, dict[str, Any]]] = {}
+    checked = {}
     for task in tasks()[: run.size(5, 2)]:
         curves[task.name] = {measure: {} for measure in measures}
         for measure, answer in measures.items():
             for k in shots:
                 found = accuracy(model, tokenizer, task, k, answer=answer, questions=questions, seed=run.seed)
                 curves[task.name][measure][str(k)] = facts(task, found)
+        checked[task.name] = controls(run, task, model, tokenizer, measures)
         run.say(f"{task.name}: {ABOUT[task.name]}")
     run.save_result(
         "few_shot",
@@ -146,6 +190,9 @@ def cook(run: Run) -> None:
             "curves_are": f"{questions} questions each, the same for every number of examples; share right with"
             " Wilson's 95 % interval; choosing: the most probable of four answers; writing: greedy, right letter by"
             " letter",
+            "controls": checked,
+            "controls_are": "heading: a first line such as country -> capital, and no example; swapped: eight examples, each"
+            " with the answer of the next one",
             "what_it_shows": shown(curves, shots),
         },
     )

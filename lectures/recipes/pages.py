@@ -896,6 +896,11 @@ PAGES: dict[str, Page] = {
             )
             for measure in ("choosing", "writing")
         ),
+        "{controls_are}.",
+        *(
+            Table("controls", measure, grid="{share:.0%} ({low:.0%}–{high:.0%})", inner=measure)
+            for measure in ("choosing", "writing")
+        ),
         SHOWN,
     ),
     "restore": (

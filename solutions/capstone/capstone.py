@@ -91,17 +91,18 @@ def encode(model, text):
 # %% [markdown]
 # ### Model
 #
-# A small GPT. It reads `<bos>` (id 1) and up to 256 tokens at a time; `log_probabilities` moves this window through a text so that every token but the first
-# ones is predicted from 128 tokens or more.
+# A small GPT. It reads `<bos>` (id 1) and up to 127 tokens at a time; `log_probabilities` moves this window through a text so that every token but the first
+# ones is predicted from 64 tokens or more. The window is as long as in training, because a learned position that was never trained is a random vector.
 
 # %%
 from nlmcore.transformer import TransformerConfig, TransformerLM
 
-BOS, WINDOW = 1, 256
+BOS, LENGTH = 1, 128  # tokens of a training window
+WINDOW = LENGTH  # what it reads at a time
 
 
 def make_network(vocab_size):
-    config = TransformerConfig(vocab_size=vocab_size, d_model=192, n_heads=3, n_layers=3, max_length=WINDOW + 1)
+    config = TransformerConfig(vocab_size=vocab_size, d_model=192, n_heads=3, n_layers=3, max_length=LENGTH + 1)
     return TransformerLM(config)
 
 
@@ -152,8 +153,8 @@ def train(texts, seconds, seed):
 
     def batches(epoch):
         for _ in range(1000):
-            first = torch.randint(len(ids) - 128, (8, 1))
-            yield torch.cat((torch.full((8, 1), BOS), ids[first + torch.arange(128)]), 1)
+            first = torch.randint(len(ids) - LENGTH, (8, 1))
+            yield torch.cat((torch.full((8, 1), BOS), ids[first + torch.arange(LENGTH)]), 1)
 
     torch.manual_seed(seed)
     model = learn_tokenizer(texts)

@@ -198,6 +198,15 @@ def test_race_at_home_resumes_with_the_next_seed(tmp_path, monkeypatch, capsys) 
     assert [line.split(":")[0] for line in said if "would train anew" in line] == ["mine, seed 0"]
     assert [row["seed"] for row in json.loads(home.FILE.read_text())] == [0, 1]
     assert "yours: mine" in home.curve().data
+    home._keep(home.FILE, {"entry": "worst", "seconds": 30.0, "seed": 0, "bits": 9.0})
+    for seed, bits in enumerate((2.0, 3.0)):
+        home._keep(home.FILE, {"entry": "other", "seconds": 30.0, "seed": seed, "bits": bits})
+    home.race("mine", four, 30.0, [0, 1])  # type: ignore[arg-type]
+    own = [row["bits"] for row in json.loads(home.FILE.read_text()) if row["entry"] == "mine"]
+    low, high = sorted((own[0] - 2.0, own[1] - 3.0))
+    assert (
+        f"other, the best of your others, seed by seed: from {low:+.3f} to {high:+.3f} bits" in capsys.readouterr().out
+    )
     home.race("wrong", four | {"encode": functions(RIGHT, WRONG["loses-bytes"])["encode"]}, 30.0)  # type: ignore[arg-type]
     assert rules.SENTENCES["loses-bytes"] in capsys.readouterr().out
 
