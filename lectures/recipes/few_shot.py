@@ -132,8 +132,8 @@ def controls(run: Run, task: Task, model: Any, tokenizer: Any, measures: Mapping
         return facts(task, accuracy(model, tokenizer, task, k, answer=answer, questions=questions, seed=run.seed))
 
     return {
-        "heading": {measure: found(headed, 0, answer) for measure, answer in measures.items()},
-        "swapped": {measure: found(task, shots, swapped(answer)) for measure, answer in measures.items()},
+        measure: {"heading": found(headed, 0, answer), "swapped": found(task, shots, swapped(answer))}
+        for measure, answer in measures.items()
     }
 
 
