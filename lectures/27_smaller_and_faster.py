@@ -670,10 +670,10 @@ print(f"3 bits, rounded to nearest: {told(live[3][1])}")
 # | here | elsewhere | what it is |
 # |---|---|---|
 # | $d$, $m$ | scale, zero point | step and lowest level of a block |
-# | rounding to nearest | RTN, post-training quantisation | no further training |
+# | rounding to nearest | RTN, a kind of post-training quantisation | each weight moves to its nearest level, without training |
 # | one scale for a block | group-wise, group size 32 | weights that share $d$ and $m$ |
 # | cost | Δ loss | rise of the loss, paired by token |
-# | bits per weight | bpw | with the share of $d$ and $m$ |
+# | bits per weight | bpw | includes each weight's part of $d$ and $m$ |
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *The notation is not projected; a minute suffices. What goes wrong: a zero point counts steps, but our minimum is a value.*
