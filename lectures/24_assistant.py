@@ -689,7 +689,7 @@ widgets.living(
 # **Without the message in the text, a direction covers about half of the distance to the prediction with the message.** We tried one message and ten<!--[[words(len(held_out))]]--> questions.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *6 minutes, without the direction, which takes three more. Ask for the value of γ at which the reply becomes silly. What goes wrong: γ and temperature are confused. A temperature sharpens one distribution, γ extrapolates between two. Let somebody drag the knob to both sides.*
+# *6 minutes, without the direction, which takes three more. Ask for the value of γ at which the reply becomes silly. What goes wrong: γ and temperature are confused. A temperature changes one distribution, γ extrapolates from one to another. Let somebody drag the knob to both sides.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. Retrieval: read it instead of knowing it
