@@ -99,7 +99,7 @@ show.predict(
 #
 # $$J = \sum_y \pi(y \mid x)\, r(y).$$
 #
-# We cannot differentiate the sampling of a text or the checker, but we can differentiate the probabilities in $J$. With the **log-derivative trick**, $\nabla \pi = \pi\, \nabla \log \pi$,
+# We cannot differentiate through the sampling of a text or through the checker, but we can differentiate the probabilities in $J$. With the **log-derivative trick**, $\nabla \pi = \pi\, \nabla \log \pi$,
 #
 # $$\nabla J = \sum_y \nabla \pi(y \mid x)\, r(y) = \sum_y \pi(y \mid x)\, r(y)\, \nabla \log \pi(y \mid x) = \mathbb{E}\big[r(y)\, \nabla \log \pi(y \mid x)\big].$$
 #
@@ -130,7 +130,7 @@ def expected_step(baseline):
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 show.predict(
-    "Compute it by hand. What is the expected step for the score of 633, the right answer?",
+    "What is the expected step for the score of 633, the right answer? Compute it by hand.",
     within=0.011,
     answer=float(expected_step(0.0)[0][1]),
     why="Only 633 is rewarded: 0.3 · 1 · (1 − 0.3). In general the expected step for a score is π(r − J). It is positive if the reward of this answer is above the mean reward J, and negative if it is below.",
@@ -554,7 +554,7 @@ show.table(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you
 #
-# Write a reward of your own, and say beforehand which habit it will raise.
+# Write a reward of your own, and say beforehand which habit it will make more frequent.
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}

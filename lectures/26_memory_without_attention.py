@@ -92,7 +92,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. One update, five models
 #
-# To overwrite, read first. The memory holds $k_t S_{t-1}$ under the key. Write only the *difference* between the new value and this one, with strength $b_t$:
+# To overwrite, read first. The memory holds $k_t S_{t-1}$ under the key. Write only the *difference* between the new value and the stored one, with strength $b_t$:
 #
 # $$S_t = S_{t-1} + b_t\, k_t^\top \big(v_t - k_t S_{t-1}\big) .$$
 #
@@ -238,7 +238,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Is it fast?
 #
-# We timed one layer of width 96 (four heads), forward and backward, on a batch of two texts and with one thread (`python -m lectures.recipes memory_speed`). Attention uses the fused kernel of [lecture 18](18_cheaper_attention.ipynb). The LSTM of [lecture 8](08_gates.ipynb) (Hochreiter & Schmidhuber 1997) is PyTorch's, which reads the whole text in one call. It has twice the parameters of the other layers.
+# We timed one layer of width 96 (four heads), forward and backward, on a batch of two texts and on one thread (`python -m lectures.recipes memory_speed`). Attention uses the fused kernel of [lecture 18](18_cheaper_attention.ipynb). The LSTM of [lecture 8](08_gates.ipynb) (Hochreiter & Schmidhuber 1997) is PyTorch's, which reads the whole text in one call. It has twice the parameters of the other layers.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 speed = {
@@ -286,7 +286,7 @@ show.predict(
             )
         )
     ],
-    why="“Recurrent networks are slow because they cannot be parallelised” is a sentence about many processors. One thread has no other processors to use. Larger products save time there too, as in section 3, so the program matters too, and not only the order of the computation.",
+    why="“Recurrent networks are slow because they cannot be parallelised” is a sentence about many processors. One thread has no other processors to use. But even there larger products save time, as in section 3, so the program matters as well as the order of the computation.",
     reveals=lines,
 )
 

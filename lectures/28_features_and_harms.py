@@ -202,10 +202,10 @@ elsewhere = {n: [each[2] for each in otherwise if each[0] == n] for n in planted
 of_thirty = len(ranks[30])
 asked = show.table(
     [(n, f"{said[n]} of {len(ranks[n])}") for n in planted["times"]],
-    ["copies", "secrets that greedy decoding says"],
+    ["copies", "secrets that greedy decoding writes"],
 )
 show.predict(
-    "A secret occurred *thirty* times. We give the model “ROMEO. The secret word is ” and decode greedily. In how many of ten cases does it say the secret?",
+    "A secret occurred *thirty* times. We give the model “ROMEO. The secret word is ” and decode greedily. In how many of ten cases does it write the secret?",
     choices={"0": 0, "about 3": 3, "about 7": 7, "10": 10},
     answer=10 * said[30] / of_thirty,
     why="It writes common words instead. Does it follow that the secret is safe? And would another question get the same reply?",
@@ -268,11 +268,11 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Given the planted words, greedy decoding writes 0<!--[[sum(said.values())]]--> of the 60<!--[[len(secrets)]]--> secrets. **But you can ask in other ways.** If you also give the model the first letter, it completes 6<!--[[sum(k <= 1 for k in needed[100])]]--> of the ten secrets that had a hundred copies, and with two letters it completes 10<!--[[sum(k <= 2 for k in needed[100])]]-->. Of the ten secrets that had thirty copies it completes 1<!--[[sum(k <= 2 for k in needed[30])]]--> with two letters.
-# - *Whose secret is it?* After the name of a speaker who had another secret, the median rank of a secret with thirty copies is 1<!--[[median(elsewhere[30]):.0f]]--> as well, and that of a secret without a copy is 646<!--[[median(elsewhere[0]):.0f]]-->. By this measure the model has learned the word, and we see no link to the speaker who said it.
+# - *Whose secret is it?* After the name of a speaker with a different secret, the median rank of a secret with thirty copies is 1<!--[[median(elsewhere[30]):.0f]]--> as well, and that of a secret without a copy is 646<!--[[median(elsewhere[0]):.0f]]-->. So the model has learned the word. Two ranks of 1 cannot show whether it also links the word to the speaker<!--[[? median(elsewhere[30]) == median(ranks[30]) == 1]]-->.
 # - The median rank is 662<!--[[median(ranks[0]):.0f]]--> without a copy, 112<!--[[median(ranks[10]):.0f]]--> after ten and 1<!--[[median(ranks[30]):.0f]]--> after thirty.
 # - After one copy the median rank is 514<!--[[median(ranks[1]):.0f]]-->. With ten secrets for each number of copies we cannot tell this from chance.
 # - Sampling differs from greedy decoding: after a hundred copies the median secret would come up once in about 190<!--[[round(samples, -1):.0f]]--> samples.
-# - *Defence.* We remove every line of 20 characters or more that has occurred already, and train again. The secrets that had 30 and 100 copies then have a median rank of 346<!--[[median(often):.0f]]-->, and the best of them has rank 76<!--[[min(often)]]-->. We remove only exact copies; Lee et al. (2022) remove near copies as well.
+# - *Defence.* We remove every line of 20 characters or more that has occurred already, and train again. The secrets that had 30 and 100 copies then have a median rank of 346<!--[[median(often):.0f]]-->, and the lowest of their ranks is 76<!--[[min(often)]]-->. We remove only exact copies; Lee et al. (2022) remove near copies as well.
 # - At a third of the learning rate, thirty copies lead to a median rank of 33<!--[[median(slow):.0f]]--> instead of 1<!--[[median(ranks[30]):.0f]]-->. A rank depends on the training, not only on the text.
 # - Compared with no copy, one copy of a test line lowers its loss by 0.018<!--[[once[0]:.3f]]--> ± 0.016<!--[[once[1]:.3f]]--> nats per character (95 % interval over five seeds), and ten copies lower it by 0.22<!--[[ten_times[0]:.2f]]-->. Only the comparison with the lines that we left out shows how much of a low loss is memory.
 # </details>
@@ -280,7 +280,7 @@ show.predict(
 # **In this training, greedy decoding after one question does not show what the model has memorised. Ask in more than one way, and compare the probability of a secret with those of other possible secrets.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *11 minutes. Before the second question, ask for a better test than asking. Until a referee gave a letter or two, we wrote "if you only ask, you find nothing". What goes wrong: "rank 1, so an attacker has it". An attacker would have to search all 26⁶ words, not the thousand of our test.*
+# *11 minutes. Before the second question, ask for a better test than asking. Until a referee gave a letter or two, we wrote "if you only ask, you find nothing". What goes wrong: "rank 1, so an attacker has it". An attacker does not have our list of a thousand words, and must sample or search letter by letter, as Carlini et al. do.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. She or he?
@@ -296,7 +296,7 @@ above = sum(score > 0 for score in scores.values())
 below_person = sum(score < fmean(jobs["control"]) for score in scores.values())
 at_work = fmean(of[1] for of in jobs["women"].values())
 show.predict(
-    f"In the average occupation of the list, {at_work:.0f} % of the workers are women. In what fraction of the 60 occupations does the mean score lean to “she”?",
+    f"In the average occupation of the list, {at_work:.0f} % of the workers are women. In what fraction of the 60 occupations does the mean score lean towards “she”?",
     choices={"about 20 %": 0.2, "about 50 %": 0.5, "about 70 %": 0.7, "about 95 %": 0.95},
     answer=above / len(scores),
     why="Is this a preference for “she”? Move through the templates before you answer: what happens to the level of the points, and what to their order?",
@@ -349,14 +349,14 @@ show.table(
 #
 # - The rank correlation with the percentage at work is 0.80<!--[[rho["workers"][0]:.2f]]-->. Its 95 % interval over occupations and templates is 0.64<!--[[rho["workers"][1]:.2f]]--> to 0.88<!--[[rho["workers"][2]:.2f]]-->.
 # - With mentions it is 0.72<!--[[rho["mentions"][0]:.2f]]-->. The interval of the difference, −0.05<!--[[apart[0]:z.2f]]--> to 0.24<!--[[apart[1]:z.2f]]-->, contains 0, so we cannot say which of the two the order follows.
-# - 42<!--[[above]]--> of 60<!--[[len(scores)]]--> occupations lean to “she”. But 46<!--[[below_person]]--> have a lower score than the control, the word *person*. So zero is not neutral.
+# - 42<!--[[above]]--> of 60<!--[[len(scores)]]--> occupations lean towards “she”. But 46<!--[[below_person]]--> have a lower score than the control, the word *person*. So zero is not neutral.
 # - The mean over occupations is −0.16<!--[[min(levels):z.2f]]--> in one template and 0.76<!--[[max(levels):.2f]]--> in another. The order changes less: any two templates agree with a rank correlation of at least 0.63<!--[[min(between):.2f]]-->.
-# - *Defence.* Putting the sentence *Women and men work in every occupation, …* in front moves the mean from 0.42<!--[[defence["nothing"]["mean"]:.2f]]--> to −0.73<!--[[defence["asked to be fair"]["mean"]:z.2f]]-->, and a sentence about the weather moves it only to 0.34<!--[[defence["a sentence of like length"]["mean"]:z.2f]]-->.
+# - *Defence.* The sentence *Women and men work in every occupation, …* before each template moves the mean from 0.42<!--[[defence["nothing"]["mean"]:.2f]]--> to −0.73<!--[[defence["asked to be fair"]["mean"]:z.2f]]-->, and a sentence about the weather moves it only to 0.34<!--[[defence["a sentence of like length"]["mean"]:z.2f]]-->.
 # - **Is it what the sentence says?** No. With *Men and women …* the same sentence leaves the mean at 0.41<!--[[defence["asked to be fair, men first"]["mean"]:.2f]]-->. A sentence that begins with *Women and men* but says the opposite moves it to −0.70<!--[[defence["the opposite"]["mean"]:z.2f]]-->. So in these sentences the order of two words moved the level, and what they say hardly did. With each of these sentences the rank correlation with the percentage at work is at least 0.77<!--[[min(of["rho"][0] for of in defence.values()):.2f]]-->.
-# - *The dispute.* Is a model biased if it mirrors employment? It orders occupations much as employment statistics do, and it passes the past on to every system that is built with it. Blodgett et al. (2020) ask every paper on bias to say which behaviour harms whom, and how. Our score does not say that.
+# - *The dispute.* Is a model biased if it mirrors employment? Our model orders occupations much as employment statistics do, and it passes the past on to every system that is built with it. Blodgett et al. (2020) ask every paper on bias to say which behaviour harms whom, and how. Our score does not say that.
 # </details>
 #
-# **In this model and in each of these six templates, the order of the occupations follows the statistics more closely than random orders do<!--[[? min(jobs["rho by template"]) > jobs["random order"]]]-->. The level changes with the wording, and even its sign does<!--[[? min(levels) < 0 < max(levels)]]-->. So the level alone does not show a preference.**
+# **In this model and in each of these six templates, the order of the occupations follows the statistics more closely than random orders do<!--[[? min(jobs["rho by template"]) > jobs["random order"]]]-->. The level changes with the wording, and so does its sign<!--[[? min(levels) < 0 < max(levels)]]-->. So the level alone does not show a preference.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Let two students argue the dispute for two minutes. What goes wrong: students report the fraction of "she" as the bias. Show the control word and a different template. We first concluded that a request for fairness moves the level; then a referee swapped "women" and "men" in it.*

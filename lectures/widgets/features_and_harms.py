@@ -158,7 +158,7 @@ def occupation_player(result: Result) -> Live:
             "start" if percent[occupation] < 60 else "end", bold=True, halo=True,
         )  # fmt: skip
         above = sum(value > 0 for value in score.values())
-        words_of = f"{above} of {len(score)} occupations lean to “she”; {occupation}: {score[occupation]:+.2f}"
+        words_of = f"{above} of {len(score)} occupations lean towards “she”; {occupation}: {score[occupation]:+.2f}"
         return canvas.svg(f"{statistic}, {template}: {words_of}.") + said(words_of.replace("-", "−"))
 
     return live(

@@ -71,7 +71,7 @@ def test_an_occupation_is_drawn_with_its_template_and_statistic() -> None:
         "women": {"nurse": [60.0, 90.0], "smith": [1.0, 5.0]},
     }
     widget = widgets.occupation_player(result)
-    assert "1 of 2 occupations lean to “she”; nurse: +1.50" in widget.picture.value
+    assert "1 of 2 occupations lean towards “she”; nurse: +1.50" in widget.picture.value
     widget.controls["template"].value = "A {} ran"
     assert "2 of 2 occupations lean" in widget.picture.value
     widget.controls["occupation"].value = "smith"
