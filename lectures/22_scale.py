@@ -81,7 +81,7 @@ def true_cost(p):
 #
 # For small models this estimate is too low. Our embedding table is also the output layer, because the weights are tied. There every final vector is multiplied by the table, and $N$ does not count this. Attention also multiplies queries by keys, and weights by values; we count only the pairs that the causal mask leaves. Per token, our smallest model needs 1.96<!--[[true_cost(longest[0]):.2f]]--> times the operations that its $N$ suggests, and the largest model of the ladder 1.07<!--[[true_cost(longest[-1]):.2f]]--> times. For large models the formula is close. We use it as the papers do. Section 5 counts exactly.
 #
-# **Our ladder** consists of Transformers of eight<!--[[words(len(sizes))]]--> sizes. Each size is trained on six<!--[[words(min(lengths))]]--> different lengths of text (the small sizes on seven<!--[[words(max(lengths))]]-->)<!--[[? lengths == sorted(lengths, reverse=True) and len(set(lengths)) == 2]]--> from Shakespeare's plays. A token is a character. Each training has its own cosine schedule, as long as the training, and each size has its own learning rate. The loss is measured on held-out plays, in nats per character, and is the mean of three<!--[[words(len(held_out.runs))]]--> seeds.
+# **Our ladder** consists of Transformers of eight<!--[[words(len(sizes))]]--> sizes. Each size is trained on six<!--[[words(min(lengths))]]--> different lengths of text (the small sizes on seven<!--[[words(max(lengths))]]-->)<!--[[? lengths == sorted(lengths, reverse=True) and len(set(lengths)) == 2]]--> from Shakespeare's plays. A token is a character. Each run has its own cosine schedule, as long as the run, and each size has its own learning rate. The loss is measured on held-out plays, in nats per character, and is the mean of three<!--[[words(len(held_out.runs))]]--> seeds.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 smaller, text = list(sizes)[3], 262_144
@@ -107,7 +107,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **A game.** Choose a budget and a size. The model is trained for as long as the budget allows. Each point below the dashed line is a stored run that you can afford. Can you find the best size before you tick the box?
+# **A game.** Choose a budget and a size. The model is trained for as long as the budget allows. Each point below the dashed line is a stored run that you can afford. Can you find the best size before you let the widget show it?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 widgets.budget_playground(ladder)
@@ -828,7 +828,7 @@ print(f"yours {lost(my_size):.3f}, Hoffmann's form {lost(by_law):.3f}")
 # 4. A paper gives an interval of 0.454 to 0.455 from 400 noisy runs. What do you do?
 # <details><summary>Answer</summary>Put the constants into the formula, compare with the paper's own conclusion, and repeat the fit if you can get the data.</details>
 #
-# 5. Your training curve is flat in its last tenth. Should you stop training such models for longer?
+# 5. Your training curve is flat in its last tenth. Would longer training be useless for such models?
 # <details><summary>Answer</summary>Look at the schedule first. Compare the ends of two runs of different lengths, each with its own schedule.</details>
 #
 # 6. Exact match jumps from 1 % to 90 % between two sizes. Name two explanations and a measurement that separates them.

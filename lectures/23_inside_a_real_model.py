@@ -304,7 +304,7 @@ with patch(model, {place: 0}):
 # Zero is an unusual output for a head, so part of the damage may come from that. **Mean ablation** sets the output to its mean over many
 # texts instead. The head still adds something, but nothing that depends on *this* text. In the next measurement we ablate, at the last word, the heads
 # with the largest shares over all capitals that the model knows (`python -m lectures.recipes capital_facts`). The *log-odds* are the logit of the right capital minus that of another capital.
-# If nothing else changed, the log-odds would fall by the sum of these heads' shares, each minus the share that the head's mean output has. This is the fall that the shares *promise*.
+# If nothing else changed, the log-odds would fall by the sum of these heads' shares, each minus the share of the head's mean output. This is the fall that the shares *promise*.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 backup = facts["backup"]
