@@ -952,7 +952,7 @@ show.predict(
 #
 # The experts are feed-forward networks. A router sends each token to two of them. A token's vector changes from layer to layer, and so do the norms. So a token can go to different experts in different layers. On ImageNet, the accuracy of WideNet is 1.46 points above that of a Vision Transformer, with 72 % of the parameters. It is 2.08 points above that of a Vision Transformer *with* experts, with 13 % of the parameters.
 #
-# **Experts today** are not shared among layers. Each layer has its own, instead of its feed-forward network. They add many more parameters than operations per token. Mixtral (Jiang et al. 2024) sends each token to 2 of 8 experts. In nearly every layer, DeepSeek-V3 (December 2024) has one expert for all tokens and 256 others. Each token uses 8 of these. Together with the parts that all tokens share, each token uses 37 of the 671 billion parameters.
+# **Experts today** are not shared among layers. Each layer has its own, instead of its feed-forward network. They multiply the parameters far more than the operations per token. Mixtral (Jiang et al. 2024) sends each token to 2 of 8 experts. In nearly every layer, DeepSeek-V3 (December 2024) has one expert for all tokens and 256 others. Each token uses 8 of these. Together with the parts that all tokens share, each token uses 37 of the 671 billion parameters.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 best_rate = {row: stacks.rates_of(row, stacks.TUNED[row])[1] for row in stacks.SHAPES}
