@@ -469,7 +469,7 @@ show.table(told, ["Base-10 logarithm after layer", *map(", ".join, sorted(by_mas
 # - **In both trained models the mask slows the collapse.** After six layers MiniLM keeps 0.33<!--[[10 ** by_mask["MiniLM", "with a mask"][-1]:.2f]]--> of X with a mask; without one the residual is at the limit of single precision, near $10^{-7}$<!--[[? by_mask["MiniLM", "without a mask"][-1] < -6]]-->. After ten layers SmolLM2 keeps 0.03<!--[[10 ** by_mask["SmolLM2", "with its mask"][10]:.2f]]--> with its mask, and 0.00001<!--[[10 ** unmasked[10]:.5f]]--> without.
 # - **But the mask does not explain SmolLM2's line.** Without the mask the residual falls faster, and yet not off a cliff: the decline does not steepen<!--[[? unmasked[0] - unmasked[5] > unmasked[5] - unmasked[10]]]-->. We do not know why it does not.
 # - As trained, both models keep their tokens apart to the end. In SmolLM2 the residual falls from 0.93<!--[[residuals["SmolLM2"]["as trained"][0]:.2f]]--> to 0.41<!--[[residuals["SmolLM2"]["as trained"][-1]:.2f]]--> of X.
-# - **SmolLM2 without networks** keeps its skips, but its residual falls from 0.93<!--[[residuals["SmolLM2"]["no networks"][0]:.2f]]--> to 0.08<!--[[residuals["SmolLM2"]["no networks"][-1]:.2f]]-->, most of it in the first five layers<!--[[? residuals["SmolLM2"]["no networks"][5] < 0.5 * residuals["SmolLM2"]["no networks"][0]]]-->. So in this trained model attention and skips alone bring the tokens together.
+# - **SmolLM2 without networks** keeps its skips, but its residual falls from 0.93<!--[[residuals["SmolLM2"]["no networks"][0]:.2f]]--> to 0.08<!--[[residuals["SmolLM2"]["no networks"][-1]:.2f]]-->, most of it in the first five layers<!--[[? residuals["SmolLM2"]["no networks"][5] < 0.5 * residuals["SmolLM2"]["no networks"][0]]]-->. The differences between the tokens grow even so<!--[[? (lambda x: float(residual(x[-1][1:])) > 10 * float(residual(x[0][1:])))(seen["SmolLM2"]["no networks"][0])]]-->, but the part that they share grows faster, so they come to look alike.
 # - **MiniLM without skips** does fall off a cliff. From layer 2 to layer 5 the decline of its residual steepens<!--[[? (lambda x: x[2] - x[3] < x[3] - x[4] < x[4] - x[5])(by_mask["MiniLM", "without a mask"])]]-->.
 # - All of these are ablations of trained models on one text. They do not show what training without skips would give.
 # </details>
@@ -1036,7 +1036,7 @@ show.predict(
 #
 # | part | removed from a trained model | changed before training | section |
 # |---|---|---|---|
-# | skips | SmolLM2 is worse than guessing, and its tokens collapse | random stacks without them collapse: doubly exponentially, or exponentially with a causal mask | 1 to 3 |
+# | skips | SmolLM2 is worse than guessing, and its tokens collapse | random stacks of size 1 without them collapse: doubly exponentially, or exponentially with a causal mask | 1 to 3 |
 # | networks | SmolLM2 is far worse than guessing | they cannot undo a collapse | 1 to 3 |
 # | attention | on one text SmolLM2's loss is about that of guessing<!--[[? abs(losses["no attention"] - guessing) < 1]]--> | on digits, after 250 steps at one rate, we cannot tell attention from no mixing | 1, 4 |
 # | weights that depend on the words | | at one rate, digits do better with fixed weights; on letters FNet is behind attention, and the Mixer is not clearly behind | 4 |

@@ -158,7 +158,7 @@ show.predict(
         "about 100": 100,
     },
     answer=ranks[-1],
-    why="The slide's claim holds in part: *am* climbs layer by layer, but other words end above it. The quotation has a comma, and with it *am* is second.",
+    why="The slide's claim holds in part: *am* climbs in the upper layers, but other words end above it. The quotation has a comma, and with it *am* is second.",
     reveals=widgets.lens_of_ranks(
         inside,
         [
