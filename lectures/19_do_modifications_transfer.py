@@ -111,7 +111,7 @@ show.predict(
     "Put these rows in the order of their final loss in the paper, lowest first: a block that is repeated (Universal Transformer), a learned factor instead of a norm (Rezero), a smoother activation (GeLU), attention weights that do not depend on the words (Synthesizer random).",
     order=four,
     answer=sorted(four, key=final.get),
-    why="GeLU has vanilla's loss of 1.838. Rezero is a small change as well, but ends 0.1 above it. The Universal Transformer is last, and makes a quarter of vanilla's steps per second.",
+    why="GeLU ends at vanilla's loss of 1.838. Rezero also changes little in the block, but ends 0.1 above vanilla. The Universal Transformer is last, and makes a quarter of vanilla's steps per second.",
     reveals=widgets.table_explorer(columns),
 )
 
@@ -121,10 +121,10 @@ show.predict(
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - Switch Transformer, mixture of experts and product keys are among the best, with 5, 3 and 2 times the parameters of vanilla.
-# - The row of product keys prints 386.6<!--[[THEIRS["Product key memory"]["operations"]:.1f]]--> · 10¹² operations per step, 35<!--[[THEIRS["Product key memory"]["operations"] / THEIRS[VANILLA]['operations']:.0f]]--> times those of vanilla. The authors call this an artefact of their code.
+# - For product keys the table prints 386.6<!--[[THEIRS["Product key memory"]["operations"]:.1f]]--> · 10¹² operations per step, 35<!--[[THEIRS["Product key memory"]["operations"] / THEIRS[VANILLA]['operations']:.0f]]--> times those of vanilla. The authors call this an artefact of their code.
 # - Gated networks have three matrices instead of two, but their hidden layer has 2/3 of the width. So they have vanilla's parameters and operations.
-# - In the last third of the paper's table, most rows (convolutions, synthesizers that replace the scores, Universal, Weighted) are worse than vanilla.
-# - If the paper does not say how a part of a modification was built, the opened row names that part.
+# - In the last third of the paper's table, most rows are worse than vanilla, among them the convolutions and the Universal and Weighted Transformers.
+# - An opened row also says which details of the modification the paper leaves open.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -278,7 +278,7 @@ HTML(
 )
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *8 minutes. Move "another table" until many rows win together; then lower the runs to 2. Ask what the cheapest protection is (more runs of the *baseline*: it is in every comparison). What goes wrong: students take the
+# *8 minutes. Move "another table" until many rows win together; then lower the runs to 2. Ask what more runs of the *baseline* alone would change. The clusters get smaller, but more tables have a lucky win, because the tests become more independent. What goes wrong: students take the
 # correction as a punishment for testing many rows. It is the price of reporting the best of many.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -574,17 +574,6 @@ gaps = {
     for row in names
     if all(row in of for of in by_length.values())
 }
-left_after = {  # the deviation that pairing leaves, after each length
-    steps: paired(
-        of,
-        {
-            row: [run["final"] for run in by_length[steps][row]]
-            for row in by_length[steps]
-            if row != VANILLA
-        },
-    )[1].sd
-    for steps, of in base.items()
-}
 early_loss, late_loss = (fmean(base[steps]) for steps in (LENGTHS[0], STEPS))
 turning = gaps["Dynamic convolution"]
 show.predict(
@@ -603,7 +592,7 @@ show.predict(
 # - After 600 steps dynamic convolution leads by 27<!--[[-100 * fmean(turning[600]) / early_loss:.0f]]--> % of vanilla's loss, after 1,800 by 4<!--[[-100 * fmean(turning[1800]) / fmean(base[1800]):.0f]]--> %, and after 5,400 it is 3<!--[[100 * fmean(turning[5400]) / late_loss:.0f]]--> % behind, each time in every seed<!--[[? max(turning[600] + turning[1800]) < 0 < min(turning[5400])]]-->. So even a large difference in every seed may show only that one row learns faster.
 # - GeGLU's lead shrinks from 16<!--[[-100 * fmean(gaps["GeGLU"][600]) / early_loss:.0f]]--> % to 4<!--[[-100 * fmean(gaps["GeGLU"][5400]) / late_loss:.0f]]--> %, but in every seed it stays a lead<!--[[? all(max(of) < 0 for of in gaps["GeGLU"].values())]]-->.
 # - We have not tested *why* dynamic convolution learns sooner. The answers follow their sources from left to right, so a window around the current position may be a good start.
-# - Noise also falls with the steps. The deviation between vanilla's seeds is 0.034<!--[[stdev(base[600]):.3f]]--> nats after 600 steps and 0.002<!--[[stdev(base[5400]):.3f]]--> after 5,400. But GeGLU's lead shrinks faster, from 4.3<!--[[-fmean(gaps["GeGLU"][600]) / left_after[600]:.1f]]--> to 2.9<!--[[-fmean(gaps["GeGLU"][5400]) / left_after[5400]:.1f]]--> times the deviation left after pairing. So longer runs do not make this lead easier to see. They show whether it lasts.
+# - The noise falls only at first. The deviation between vanilla's seeds is 0.034<!--[[stdev(base[600]):.3f]]--> nats after 600 steps, and 0.002<!--[[stdev(base[1800]):.3f]]--> both after 1,800 and after 5,400<!--[[? f"{stdev(base[5400]):.3f}" == "0.002"]]-->. GeGLU's lead is 2.7<!--[[-fmean(gaps["GeGLU"][600]) / stdev(gaps["GeGLU"][600]):.1f]]-->, 5.5<!--[[-fmean(gaps["GeGLU"][1800]) / stdev(gaps["GeGLU"][1800]):.1f]]--> and 2.6<!--[[-fmean(gaps["GeGLU"][5400]) / stdev(gaps["GeGLU"][5400]):.1f]]--> times the deviation of its three differences. From three seeds we cannot tell whether longer runs make this lead easier to see. They show whether it lasts.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -691,7 +680,7 @@ widgets.correction_playground({"none": dict, "corrected": bonferroni}, columns, 
 # | Holm's correction | Holm–Bonferroni | corrected p values, from the smallest |
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *The notation is not projected; a minute suffices. What goes wrong: a standard deviation is read as an interval of the mean; with five runs the interval is 1.24 times the deviation.*
+# *The notation is not projected; a minute suffices. What goes wrong: a standard deviation is read as an interval of the mean; with five runs, half the interval is 1.24 times the deviation.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ### Words of this lecture
@@ -701,7 +690,7 @@ widgets.correction_playground({"none": dict, "corrected": bonferroni}, columns, 
 # - **final loss**: held-out loss at the end of the training.
 # - **Welch's t test**: a test of whether two means are equal, for samples whose spreads may differ.
 # - **p value**: the probability of a result at least this extreme if there were no difference.
-# - **correction for multiple comparisons**: requiring a smaller p value of each test because many are made.
+# - **correction for multiple comparisons**: requiring a smaller p value in each test because many tests are made.
 # - **Bonferroni**: the correction that multiplies every p value by the number of tests.
 # - **Holm**: the correction that multiplies the smallest p value by the number of tests, the next by one less, and so on.
 # - **Spearman's rank correlation**: the correlation of the ranks of two lists.

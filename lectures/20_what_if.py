@@ -469,7 +469,7 @@ show.table(told, ["Base-10 logarithm after layer", *map(", ".join, sorted(by_mas
 # - **In both trained models the mask slows the collapse.** After six layers MiniLM keeps 0.33<!--[[10 ** by_mask["MiniLM", "with a mask"][-1]:.2f]]--> of X with a mask; without one the residual is at the limit of single precision, near $10^{-7}$<!--[[? by_mask["MiniLM", "without a mask"][-1] < -6]]-->. After ten layers SmolLM2 keeps 0.03<!--[[10 ** by_mask["SmolLM2", "with its mask"][10]:.2f]]--> with its mask, and 0.00001<!--[[10 ** unmasked[10]:.5f]]--> without.
 # - **But the mask does not explain SmolLM2's line.** Without the mask the residual falls faster, and yet not off a cliff: the decline does not steepen<!--[[? unmasked[0] - unmasked[5] > unmasked[5] - unmasked[10]]]-->. We do not know why it does not.
 # - As trained, both models keep their tokens apart to the end. In SmolLM2 the residual falls from 0.93<!--[[residuals["SmolLM2"]["as trained"][0]:.2f]]--> to 0.41<!--[[residuals["SmolLM2"]["as trained"][-1]:.2f]]--> of X.
-# - **SmolLM2 without networks** keeps its skips, but its residual falls from 0.93<!--[[residuals["SmolLM2"]["no networks"][0]:.2f]]--> to 0.08<!--[[residuals["SmolLM2"]["no networks"][-1]:.2f]]-->, most of it in the first five layers<!--[[? residuals["SmolLM2"]["no networks"][5] < 0.5 * residuals["SmolLM2"]["no networks"][0]]]-->. So in this trained model attention and skips alone bring the tokens together.
+# - **SmolLM2 without networks** keeps its skips, but its residual falls from 0.93<!--[[residuals["SmolLM2"]["no networks"][0]:.2f]]--> to 0.08<!--[[residuals["SmolLM2"]["no networks"][-1]:.2f]]-->, most of it in the first five layers<!--[[? residuals["SmolLM2"]["no networks"][5] < 0.5 * residuals["SmolLM2"]["no networks"][0]]]-->. The differences between the tokens grow even so<!--[[? (lambda x: float(residual(x[-1][1:])) > 10 * float(residual(x[0][1:])))(seen["SmolLM2"]["no networks"][0])]]-->, but the part that they share grows faster, so they come to look alike.
 # - **MiniLM without skips** does fall off a cliff. From layer 2 to layer 5 the decline of its residual steepens<!--[[? (lambda x: x[2] - x[3] < x[3] - x[4] < x[4] - x[5])(by_mask["MiniLM", "without a mask"])]]-->.
 # - All of these are ablations of trained models on one text. They do not show what training without skips would give.
 # </details>
@@ -540,7 +540,7 @@ widgets.mixing_player(maps, WORDS)
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Each map shows how strongly every output depends on every input. Attention's map changes with the words. Those of FNet and linear mixing do not change at all. MLP-Mixer's weights are fixed as well, but its GELU is not linear, so its map changes a little.
 #
-# We train seven encoders on two tasks. They differ only in this sublayer: the four kinds above, FNet with attention in its top layer, and two controls. In **letters**, one letter of a word is hidden, as in [lecture 14](14_positions.ipynb). In **digits**, the inputs are handwritten digits of 8 × 8 pixels, cut into 16 patches of 2 × 2; the mean of the final vectors is classified. All are trained for 250 steps with one learning rate, which was tuned for none of them; attention has the most parameters<!--[[? all(max(of, key=lambda row: of[row]["parameters"]) == "attention" for of in mixing["tasks"].values())]]-->.
+# We train seven encoders on two tasks. They differ only in the sublayer that mixes positions: the four kinds above, FNet with attention in its top layer, and two controls. In **letters**, one letter of a word is hidden, as in [lecture 14](14_positions.ipynb). In **digits**, the inputs are handwritten digits of 8 × 8 pixels, cut into 16 patches of 2 × 2; the mean of the final vectors is classified. All are trained for 250 steps with one learning rate, which was not tuned for any encoder; attention has the most parameters<!--[[? all(max(of, key=lambda row: of[row]["parameters"]) == "attention" for of in mixing["tasks"].values())]]-->.
 # The controls are *random mixing*, a random matrix that is not trained, and *no mixing*, which processes every position by itself.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -595,16 +595,16 @@ show.predict(
 # - A random matrix that is never trained has 14.6<!--[[means["letters"]["random mixing"]:.1f]]--> %, and no mixing 13.1<!--[[means["letters"]["no mixing"]:.1f]]--> %. In the paper FNet is far above random mixing. Here we cannot tell the two apart<!--[[? against(summary(right["letters"]["FNet"]), {"random": summary(right["letters"]["random mixing"])})["random"].p > 0.3]]-->.
 # - One layer of attention on top of FNet brings it to 18.3<!--[[means["letters"]["FNet, attention on top"]:.1f]]--> %. In the paper attention on top helps as well.
 # - **Digits**: every kind of mixing is ahead of attention (88.2<!--[[means["digits"]["attention"]:.1f]]--> %)<!--[[? min(means["digits"], key=means["digits"].get) == "attention" and all(t.corrected < 0.05 for row, t in tests["digits"].items() if row != "no mixing")]]-->, and we cannot tell attention from no mixing (89.0<!--[[means["digits"]["no mixing"]:.1f]]--> %)<!--[[? tests["digits"]["no mixing"].p > 0.3]]-->. We do not know why; tuning each learning rate might
-#   change it.
+#   change the order.
 # - FNet and MLP-Mixer are ahead of *no mixing* as well<!--[[? {row for row, test in beyond_none.items() if test.corrected < 0.05} == {"FNet", "MLP-Mixer"}]]-->, by 4.4<!--[[beyond_none["FNet"].difference:.1f]]--> and 4.8<!--[[beyond_none["MLP-Mixer"].difference:.1f]]--> points. But *no mixing* may not have its best rate here, so this lead does not show that digits need mixing.
 # </details>
 #
-# **"Attention is all you need" and "attention is not needed" are both claims about a task.** Here, after 250 steps at a rate that was tuned for none of them, we cannot tell attention from no mixing on digits, and FNet is better than both. On hidden letters FNet stayed behind attention<!--[[? tests["digits"]["FNet"].difference > 0 and tests["letters"]["FNet"].difference < 0 and max(tests[task]["FNet"].corrected for task in tests) < 0.05 and beyond_none["FNet"].corrected < 0.05]]-->.
+# **"Attention is all you need" and "attention is not needed" are both claims about a task.** Here, after 250 steps at an untuned rate, we cannot tell attention from no mixing on digits, and FNet is better than both. On hidden letters FNet stayed behind attention<!--[[? tests["digits"]["FNet"].difference > 0 and tests["letters"]["FNet"].difference < 0 and max(tests[task]["FNet"].corrected for task in tests) < 0.05 and beyond_none["FNet"].corrected < 0.05]]-->.
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What the papers say</b></summary>
 #
-# - **FNet** reaches 92<!--[[100 * 76.7 / 83.3:.0f]]--> % of BERT-base's mean over GLUE, and needs 169 ms for a pretraining batch, where BERT-base needs 305. The table has the best of 3 to 6 runs of each model, after pretraining. The paper prints no deviations:
+# - **FNet** reaches 92<!--[[100 * 76.7 / 83.3:.0f]]--> % of BERT-base's mean over GLUE, and needs 169 ms for a pretraining batch, where BERT-base needs 305. The table below has the best of 3 to 6 runs of each pretrained model; the paper prints no deviations.
 #
 # | | BERT-base | FNet, two layers of attention on top | linear mixing | FNet | random mixing | no mixing |
 # |---|---|---|---|---|---|---|
@@ -842,7 +842,7 @@ HTML(
 #
 # $$x \leftarrow \mathrm{LN}(\alpha\, x + f(x)), \qquad \alpha = (2N)^{1/4}, \qquad \beta = (8N)^{-1/4} \qquad \text{for } N \text{ layers of one stack.}$$
 #
-# Where do the powers come from? By the paper's bound, each of the $2N$ sublayers changes the output in one step by at most about $2 \beta^2 / \alpha^2$. Smaller initial weights make this change smaller, and so does a larger weight on the pathway. The sum over the stack is $2N \cdot 2 \beta^2 / \alpha^2$. With these
+# Where do the powers come from? By the paper's bound, each of the $2N$ sublayers changes the output in one training step by at most about $2 \beta^2 / \alpha^2$. Smaller initial weights make this change smaller, and so does a larger weight on the pathway. The sum over the stack is $2N \cdot 2 \beta^2 / \alpha^2$. With these
 # $\alpha$ and $\beta$ it is 1 for every $N$, so the bound on one step does not grow with the depth.
 
 # %% slideshow={"slide_type": "fragment"}
@@ -930,9 +930,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>How to read it, and what the paper reports</b></summary>
 #
-# - **After 100 steps** DeepNorm, each of its halves alone (α or β, at DeepNorm's rate) and plain post-norm have about the loss of letter frequencies, 3.3 nats, both at 12 layers (the halves a little less) and at 100<!--[[? all((fmean(of["dev"]) < 3.2) == (rule == "pre-norm") for depth in ("12", "100") for rule, of in deep["runs"][depth].items())]]-->. Only pre-norm has learned more, with 3.01<!--[[fmean(hundred["pre-norm"]):.2f]]--> at 100 layers.
-# - **After 400 steps**, with the rate chosen again, DeepNorm has learned as well (2.95<!--[[at_400["DeepNorm"].mean():.2f]]-->). Plain post-norm still has the loss of letter frequencies, 3.34<!--[[at_400["post-norm"].mean():.2f]]-->, and this at each of its four<!--[[words(len(deep["longer"]["post-norm"]["tried"]))]]--> rates<!--[[? min(deep["longer"]["post-norm"]["tried"].values()) > 3.33]]-->. The lowest of them is 0.001<!--[[min(map(float, deep["longer"]["post-norm"]["tried"]))]]-->.
-# - DeepNorm's best rate is then 0.001<!--[[deep["longer"]["DeepNorm"]["rate"]]]-->. At a quarter of this rate the loss is 3.52<!--[[deep["longer"]["DeepNorm"]["tried"]["0.00025"]:.2f]]-->, more than that of letter frequencies. At 0.004 its two seeds did not start to learn<!--[[? deep["longer"]["DeepNorm"]["tried"]["0.004"] > 3.33]]-->, although after 100 steps the best rate was 0.064<!--[[deep["runs"]["100"]["DeepNorm"]["rate"]]]-->. So a rate that is best for a short training can be wrong for a longer one.
+# - **After 100 steps** DeepNorm, each of its halves alone (α or β, at DeepNorm's rate) and plain post-norm have about the loss of letter frequencies, 3.3 nats. This holds at 12 layers (the halves have a little less) and at 100<!--[[? all((fmean(of["dev"]) < 3.2) == (rule == "pre-norm") for depth in ("12", "100") for rule, of in deep["runs"][depth].items())]]-->. Only pre-norm has learned more, with 3.01<!--[[fmean(hundred["pre-norm"]):.2f]]--> at 100 layers.
+# - **After 400 steps**, with the rate chosen again, DeepNorm has learned as well (2.95<!--[[at_400["DeepNorm"].mean():.2f]]-->). Plain post-norm still has the loss of letter frequencies, 3.34<!--[[at_400["post-norm"].mean():.2f]]-->, at each of its four<!--[[words(len(deep["longer"]["post-norm"]["tried"]))]]--> rates<!--[[? min(deep["longer"]["post-norm"]["tried"].values()) > 3.33]]-->. The lowest of them is 0.001<!--[[min(map(float, deep["longer"]["post-norm"]["tried"]))]]-->.
+# - DeepNorm's best rate is then 0.001<!--[[deep["longer"]["DeepNorm"]["rate"]]]-->. At a quarter of this rate the loss is 3.52<!--[[deep["longer"]["DeepNorm"]["tried"]["0.00025"]:.2f]]-->, more than that of letter frequencies. At 0.004 its two seeds did not start to learn<!--[[? deep["longer"]["DeepNorm"]["tried"]["0.004"] > 3.33]]-->, although after 100 steps the best rate was 0.064<!--[[deep["runs"]["100"]["DeepNorm"]["rate"]]]-->. So a rate that is best for a short run can be wrong for a longer one.
 # - Pre-norm has 2.56<!--[[at_400["pre-norm"].mean():.2f]]--> after 400 steps. None of these runs beats a table of character pairs<!--[[? min(float(of.min()) for of in at_400.values()) > deep["floors"]["pairs of characters"]]]-->, and with the context of another text the loss rises by at most 0.13<!--[[max(max(of["another context"]) for of in deep["longer"].values()):.2f]]--> nats. So they show which rule can *start* to learn, not which one ends with a lower loss.
 # - **One step.** At 100 layers DeepNorm moves the logits by 11<!--[[steps["DeepNorm"]["100"]:.0f]]-->, post-norm by 66<!--[[steps["post-norm"]["100"]:.0f]]-->. But DeepNorm's move also grows with the depth, from 0.8<!--[[steps["DeepNorm"]["3"]:.1f]]--> at 3 layers. We measure a plain gradient step of all parameters, embeddings included; the paper's bound does not cover this value.
 # - The paper trains 1,000 layers. On 7,482 translation directions its model with 200 layers beats a model with 48 layers and nearly four times the parameters<!--[[? 3.5 < 12 / 3.2 < 4]]--> by 5 BLEU.
@@ -952,7 +952,7 @@ show.predict(
 #
 # The experts are feed-forward networks. A router sends each token to two of them. A token's vector changes from layer to layer, and so do the norms. So a token can go to different experts in different layers. On ImageNet, the accuracy of WideNet is 1.46 points above that of a Vision Transformer, with 72 % of the parameters. It is 2.08 points above that of a Vision Transformer *with* experts, with 13 % of the parameters.
 #
-# **Experts today** are not shared among layers. Each layer has its own, instead of its feed-forward network. They add parameters, but hardly any operations per token. Mixtral (Jiang et al. 2024) sends each token to 2 of 8 experts. In nearly every layer, DeepSeek-V3 (December 2024) has one expert for all tokens and 256 others. Each token uses 8 of these. Together with the parts that all tokens share, each token uses 37 of the 671 billion parameters.
+# **Experts today** are not shared among layers. Each layer has its own, instead of its feed-forward network. They multiply the parameters far more than the operations per token. Mixtral (Jiang et al. 2024) sends each token to 2 of 8 experts. In nearly every layer, DeepSeek-V3 (December 2024) has one expert for all tokens and 256 others. Each token uses 8 of these. Together with the parts that all tokens share, each token uses 37 of the 671 billion parameters.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 best_rate = {row: stacks.rates_of(row, stacks.TUNED[row])[1] for row in stacks.SHAPES}
@@ -1036,7 +1036,7 @@ show.predict(
 #
 # | part | removed from a trained model | changed before training | section |
 # |---|---|---|---|
-# | skips | SmolLM2 is worse than guessing, and its tokens collapse | random stacks without them collapse: doubly exponentially, or exponentially with a causal mask | 1 to 3 |
+# | skips | SmolLM2 is worse than guessing, and its tokens collapse | random stacks of size 1 without them collapse: doubly exponentially, or exponentially with a causal mask | 1 to 3 |
 # | networks | SmolLM2 is far worse than guessing | they cannot undo a collapse | 1 to 3 |
 # | attention | on one text SmolLM2's loss is about that of guessing<!--[[? abs(losses["no attention"] - guessing) < 1]]--> | on digits, after 250 steps at one rate, we cannot tell attention from no mixing | 1, 4 |
 # | weights that depend on the words | | at one rate, digits do better with fixed weights; on letters FNet is behind attention, and the Mixer is not clearly behind | 4 |

@@ -200,11 +200,11 @@ HTML(
 # *The first three channels of each layer in one network. Each line shows one channel by the eight test digits that excite it most. You see the part of each digit on which the channel's highest value depends.*
 #
 # - **Layer 3 is more specific to one digit than layer 1.** For each channel, take the ten test digits that excite it most, and count how many have the most common label among them. In layer 1 the most common label covers 46<!--[[100 * by_layer["trained"][0]:.0f]]--> % of them, and in layer 3 it covers 70<!--[[100 * by_layer["trained"][2]:.0f]]--> %. Layer 3 is ahead of layer 1 in each of the three<!--[[words(len(agreed["trained"]))]]--> networks<!--[[? all(first + 0.1 < last for first, _, last in agreed["trained"])]]-->.
-# - As a control we take the same networks before training. There, in layer 3, the most common label covers 50<!--[[100 * by_layer["untrained"][2]:.0f]]--> %. Among ten random digits it covers 27<!--[[100 * random_ten:.0f]]--> %. So training makes layer 3 more specific, but a part of this is there before<!--[[? by_layer["trained"][2] > by_layer["untrained"][2] + 0.1 > random_ten + 0.2]]-->.
+# - As a control we take the same networks before training. There, in layer 3, the most common label covers 50<!--[[100 * by_layer["untrained"][2]:.0f]]--> %. Among ten random digits it covers 27<!--[[100 * random_ten:.0f]]--> %. So training makes layer 3 more specific, but some of the specificity is there before training<!--[[? by_layer["trained"][2] > by_layer["untrained"][2] + 0.1 > random_ten + 0.2]]-->.
 # - In networks trained on photographs, the first layers respond to edges and textures, later ones to parts, and the last ones to whole objects (Zeiler & Fergus 2014). A caption must also say how objects are *related*, as in "left of" (section 7).
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Two things are built into a convolution: neighbours belong together, and a shape is the same wherever it is. Such a built-in assumption is called an **inductive bias**. In the Vision Transformer only the cut into patches and the shared matrix $E$ build in a part of this; the rest it must learn. Dosovitskiy et al. report that with 9 million labelled images a convolutional network is ahead of their ViT-B/32 (the base size, with patches of 32 × 32), and that from 90 million images on the order is reversed.
+# Two things are built into a convolution: neighbours belong together, and a shape is the same wherever it is. Such a built-in assumption is called an **inductive bias**. A Vision Transformer has only a little of this built in, by the cut into patches and the shared matrix $E$. It must learn the rest. Dosovitskiy et al. report that with 9 million labelled images a convolutional network is ahead of their ViT-B/32 (the base size, with patches of 32 × 32), and that with 90 million or more the ViT is ahead.
 #
 # Can we see this with 8 × 8 digits? Our convolutional network and our Vision Transformer both have about 25,000 parameters and train for the same number of steps.
 
@@ -286,16 +286,16 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - **Steps.** With all images, three times the steps make the gap 11.2<!--[[closed(most)[0]:.1f]]--> ± 6.9<!--[[closed(most)[1]:.1f]]--> points smaller. It is then 4.0<!--[[longer[most][0]:.1f]]--> ± 5.0<!--[[longer[most][1]:.1f]]-->, so five seeds cannot tell which network is ahead. With 1,000 images or fewer the convolutional network is still ahead<!--[[? all(mean > half for mean, half in list(longer.values())[:-1])]]-->, and whether the gap shrinks is not clear<!--[[? all(abs(closed(size)[0]) < closed(size)[1] for size in sizes[:-1])]]-->.
-# - The learning rates were chosen with 100<!--[[few]]--> images, and the highest of three was best for both networks<!--[[? data["rates"]["CNN"] == data["rates"]["ViT"] == 0.01]]-->, so better tuning might explain a part of the gap.
+# - The learning rates were chosen with 100<!--[[few]]--> images, and the highest of three was best for both networks<!--[[? data["rates"]["CNN"] == data["rates"]["ViT"] == 0.01]]-->, so better tuning might explain part of the gap.
 # - **Pretraining on patches** lifts the Vision Transformer from 76<!--[[got("ViT", most):.0f]]--> to 86<!--[[got("ViT, pretrained", most):.0f]]--> % with all images. With 100 images five seeds cannot tell whether it helps (7<!--[[by_seed("ViT, pretrained", "ViT", few)[0]:.0f]]--> ± 15<!--[[by_seed("ViT, pretrained", "ViT", few)[1]:.0f]]--> points). The pretrained model was also trained for more steps, and this test cannot say whether the steps or the unlabelled images helped.
 # - **Training on shifted images** made the Vision Transformer *worse* at every size (from 76<!--[[got("ViT", most):.0f]]--> to 42<!--[[got("ViT, shifted images", most):.0f]]--> % with all images)<!--[[? all(mean > half for mean, half in (by_seed("ViT", "ViT, shifted images", size) for size in sizes))]]-->. For the convolutional network no size shows a difference<!--[[? all(mean < half for mean, half in (by_seed("CNN", "CNN, shifted images", size) for size in sizes))]]-->. We do not know why shifting hurts the Vision Transformer. A shift by one pixel changes the content of every patch of 2 × 2; and 250 steps may be too few for harder images.
-# - **A baseline without any network is ahead of every row of the table.** It gives a test digit the label of its nearest neighbour in pixels, and is right in 88<!--[[got("nearest neighbour", few):.0f]]--> % with 100 images and in 94<!--[[got("nearest neighbour", most):.0f]]--> % with all<!--[[? all(got("nearest neighbour", size) > max(got(row, size) for row in right if row != "nearest neighbour") for size in sizes)]]-->.
+# - **A baseline without any network is ahead of every row of the table.** It gives each test digit the label of its nearest neighbour in pixels, and is right for 88<!--[[got("nearest neighbour", few):.0f]]--> % of them with 100 training images and for 94<!--[[got("nearest neighbour", most):.0f]]--> % with all<!--[[? all(got("nearest neighbour", size) > max(got(row, size) for row in right if row != "nearest neighbour") for size in sizes)]]-->.
 # </details>
 #
 # **After 250 steps the convolutional network is ahead at each size of the training set. After three times the steps it is still ahead with up to 1,000 images; with all of them we cannot tell.** On these digits the nearest neighbour in pixels is ahead of both, so they say little about the photographs for which such networks are built.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *12 minutes. Let the room name what the third channel of each layer likes. Vote on the gap before you show it. What goes wrong: students read "Transformers need more data" as a law. It is a comparison at equal parameters, with a certain training, on a certain task.*
+# *12 minutes. Let the room name what the third channel of each layer likes. Vote on the gap before you show it. What goes wrong: students read "Transformers need more data" as a law. It is a comparison at equal parameters, for one way of training, on one task.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. Distances without a table of pairs
@@ -591,7 +591,7 @@ widgets.chorale_player(harmonies)
 # <details><summary><b>What to notice</b></summary>
 #
 # - The model hears the melody only up to the present. A composer who knows the whole melody can prepare a cadence. To use the whole melody, you would have to weight many tries by the probability of the soprano's later notes (particle filtering), or train on a different order.
-# - The last row is a baseline without a model: for each pitch of the soprano, it takes the pitches that the other voices most often have below it in other pieces. For alto and tenor the model agrees with the original less often than this baseline<!--[[? bool((agrees.mean(0)[:2] < by_table[:2]).all())]]-->. For the alto it agrees in 27<!--[[100 * float(agrees.mean(0)[0]):.0f]]--> % of cases, and the baseline in 33<!--[[100 * float(by_table[0]):.0f]]--> %. For the bass the baseline lies within the range of our five<!--[[words(tries)]]--> tries<!--[[? bool(agrees.amin(0)[2] < by_table[2] < agrees.amax(0)[2])]]-->. Six pieces are few, and agreement with the original says little about harmony.
+# - The last row is a baseline without a model: for each pitch of the soprano, it takes the pitches that the other voices most often have below it in other pieces. In these six pieces the model agrees with the original less often than this baseline for alto and tenor<!--[[? bool((agrees.mean(0)[:2] < by_table[:2]).all())]]-->. For the alto it agrees in 27<!--[[100 * float(agrees.mean(0)[0]):.0f]]--> % of cases, and the baseline in 33<!--[[100 * float(by_table[0]):.0f]]--> %. For the bass the baseline lies within the range of our five<!--[[words(tries)]]--> tries<!--[[? bool(agrees.amin(0)[2] < by_table[2] < agrees.amax(0)[2])]]-->. Do not conclude that the baseline is better. It takes the most frequent pitch while the model samples, six pieces are few, and agreement with the original says little about harmony.
 # - In the paper, listeners compared piano music by three models and by composers, in 180 comparisons of two pieces. They significantly preferred the music of the model with relative attention to that of the plain Transformer. The LSTM was rated above the plain Transformer although its loss was worse; we do not know whether that second difference is significant.
 # </details>
 #
@@ -732,7 +732,7 @@ penalised = right_of["convolutional, doubly stochastic"]
 #
 # The function `my_skew` below shifts each row separately, without `reshape`. First write it in your own way. Then do the same for keys of the *future*, which an encoder may attend to: let column $d$ of row $i$ hold the score for key $i + d$. Now the column of zeros goes on the right. Which row do you drop?
 #
-# In the project [`project_images.ipynb`](../exercises/project_images/project_images.ipynb) you test which change of a Vision Transformer, or of a captioner, closes which part of a gap.
+# In the project [`project_images.ipynb`](../exercises/project_images/project_images.ipynb) you change a Vision Transformer or a captioner, and test how much of a gap the change closes.
 
 
 # %% slideshow={"slide_type": "fragment"}

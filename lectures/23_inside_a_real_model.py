@@ -158,7 +158,7 @@ show.predict(
         "about 100": 100,
     },
     answer=ranks[-1],
-    why="The slide's claim holds in part: *am* climbs layer by layer, but other words end above it. The quotation has a comma, and with it *am* is second.",
+    why="The slide's claim holds in part: *am* climbs in the upper layers, but other words end above it. The quotation has a comma, and with it *am* is second.",
     reveals=widgets.lens_of_ranks(
         inside,
         [
@@ -175,14 +175,15 @@ show.predict(
 # > **Ask yourself.** Type your own sentence, and a word that may follow it. Between which layers does the rank of this word improve most?
 #
 # **How far can you trust the lens?** It uses a norm and a matrix that were trained for the last layer only. For comparison we fit a
-# linear map from each $x_\ell$ to $x_{30}$ on other text, and apply the lens to its output (after Belrose et al. 2023). If this gives the model's final guess more often than the lens alone, then the
-# vector contains more about the final guess than the lens shows (`python -m lectures.recipes early_lens`).
+# linear map from each $x_\ell$ to $x_{30}$ on other text, and apply the lens to its output (after Belrose et al. 2023). If this gives the model's final guess more often than the lens, and than a guess that
+# needs no vector, then the vector contains more about the final guess than the lens shows (`python -m lectures.recipes early_lens`).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 early = stored("early_lens")
 half_way = {name: by[15][0] for name, by in early["rows"].items()}
 by_lens, by_map = early["rows"]["lens"], early["rows"]["fitted map"]  # (mean, half) by layer
 bounds = [100 * (by[15][0] + sign * by[15][1]) for by in (by_lens, by_map) for sign in (-1, 1)]
+always, current = early["floors"].values()  # without a vector: one token, the current token
 show.predict(
     "After 15 of 30 layers, for what fraction of the tokens is the lens's first guess already the model's final one?",
     choices={"about 5 %": 0.05, "about 20 %": 0.2, "about 60 %": 0.6},
@@ -216,7 +217,7 @@ show.predict(
 #   enters the top ten after 22<!--[[next(i for i, rank in enumerate(ranks) if rank <= 10)]]--> layers, and is second after 28<!--[[? ranks[28] == 2]]-->. With the comma it ends second<!--[[? (with_comma > with_comma[am]).sum() == 1]]-->. So here the slide is right that *am* climbs in the upper layers, but *am* does not become the answer.
 # - After 15 layers the lens's first guess is already the model's final one for 19<!--[[100 * by_lens[15][0]:.0f]]--> % of the tokens, and the fitted map's for 42<!--[[100 * by_map[15][0]:.0f]]--> %. The 95 % intervals are far apart<!--[[? bounds[1] < bounds[2]]]-->.
 # - One layer before the end these fractions are 46<!--[[100 * by_lens[29][0]:.0f]]--> % for the lens and 83<!--[[100 * by_map[29][0]:.0f]]--> % for the map. So where the lens does not give the final guess, the vector may still contain it.
-# - Before the first layer, where only the current token is known, the map already reaches 28<!--[[100 * by_map[0][0]:.0f]]--> %. Compare every other value with that.
+# - Always guessing the same token is right for 21<!--[[100 * always[0]:.0f]]--> %. Up to layer 15 the lens gives no more<!--[[? max(m for m, _ in by_lens[:16]) < always[0]]]-->, and the map after layer 15 clearly does<!--[[? 100 * sum(always) < bounds[2]]]-->. A table of the most frequent final guess after each current token reaches 35<!--[[100 * current[0]:.0f]]--> %, and the map before the first layer 28<!--[[100 * by_map[0][0]:.0f]]--> %. Compare every other value with these.
 # </details>
 #
 # **The lens shows what the final norm and the unembedding can read from a layer's vector, not everything that the vector contains.**
@@ -304,7 +305,7 @@ with patch(model, {place: 0}):
 # Zero is an unusual output for a head, so part of the damage may come from that. **Mean ablation** sets the output to its mean over many
 # texts instead. The head still adds something, but nothing that depends on *this* text. In the next measurement we ablate, at the last word, the heads
 # with the largest shares over all capitals that the model knows (`python -m lectures.recipes capital_facts`). The *log-odds* are the logit of the right capital minus that of another capital.
-# If nothing else changed, the log-odds would fall by the sum of these heads' shares, each minus the share that the head's mean output has. This is the fall that the shares *promise*.
+# If nothing else changed, the log-odds would fall by the sum of these heads' shares, each minus the share of the head's mean output. This is the fall that the shares *promise*.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 backup = facts["backup"]
@@ -502,7 +503,7 @@ show.predict(
 # - If only the strongest head, 18.6<!--[[heads_measured["order"][0]]]-->, is ablated, the loss rises by 1.37<!--[[alone:.2f]]-->. Ablating the second strongest, 17.4<!--[[heads_measured["order"][1]]]-->, as well adds only 0.16<!--[[two - alone:.2f]]--> to that. The effects of heads need not add up, so ablate heads alone and together.
 # </details>
 #
-# **Copying depends on these eight heads. No control does as much harm, and on verses ablating them changes next to nothing.**
+# **Copying depends on these eight heads. No control does as much harm, and on verses without repeats ablating them changes next to nothing.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *10 minutes. Act it out: somebody reads random words from a list, twice; the second time the room says the next word. How do you do it? You look for the

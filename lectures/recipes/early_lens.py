@@ -4,7 +4,9 @@
     fitted map    softmax(W_U norm(x_l B_l + b_l)),             after the "tuned lens" of Belrose et al. (2023)
 
 B_l and b_l are fitted by ridge regression from x_l to x_L on other passages. If the map reads what the lens cannot, then
-the early layers know more than the lens shows. Control: the map of layer 0, which knows only the current token.
+the early layers know more than the lens shows. Controls: the map of layer 0, which knows only the current token; and two
+guesses without any vector, counted on the passages of the fit: always the same token, and the most frequent one after
+the current token.
 Measured on passages of Shakespeare's test plays: how often the first guess is the model's final first guess; intervals
 are Student's, over passages. Departs from Belrose et al.: least squares instead of the KL divergence.
 """
@@ -47,12 +49,18 @@ def cook(run: Run) -> None:
     at = torch.arange(len(tokens)) % 10 == 3  # every tenth passage, with those of the same play around it in the fit
     found = depths(model, tokens)
     end = found[-1]
-    target = model.output(model.final_norm(end[at])).argmax(-1)
+    guesses = model.output(model.final_norm(end)).argmax(-1)
+
+    def share(guessed: Tensor) -> list[float]:
+        return [round(value, 4) for value in mean_interval((guessed == guesses[at]).double().mean(1).tolist())]
 
     def agrees(x: Tensor) -> list[float]:
-        right = model.output(model.final_norm(x)).argmax(-1) == target
-        return [round(value, 4) for value in mean_interval(right.double().mean(1).tolist())]
+        return share(model.output(model.final_norm(x)).argmax(-1))
 
+    current, always = tokens[:, 1:], guesses[~at].flatten().mode().values
+    after = {t: guesses[~at][current[~at] == t].mode().values for t in current[~at].unique().tolist()}
+    counted = torch.tensor([[int(after.get(t, always)) for t in row] for row in current[at].tolist()])
+    floors = {"always the same token": share(always.expand_as(counted)), "from the current token": share(counted)}
     rows: dict[str, list[list[float]]] = {"lens": [], "fitted map": []}
     layers = range(0, len(found), run.size(1, 15))
     for i in layers:
@@ -67,9 +75,12 @@ def cook(run: Run) -> None:
             " the model's final first guess, mean with half of its 95 % interval",
             "layers": list(layers),
             "rows": rows,
+            "floors": floors,
             "what_it_shows": "after 0, half and all but one of the layers: "
             + "; ".join(
                 f"{name} {by[0][0]:.0%}, {by[len(by) // 2][0]:.0%}, {by[-2][0]:.0%}" for name, by in rows.items()
-            ),
+            )
+            + "; without a vector: "
+            + ", ".join(f"{name} {m:.0%}" for name, (m, _) in floors.items()),
         },
     )

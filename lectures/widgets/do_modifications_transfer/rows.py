@@ -84,7 +84,7 @@ ABOUT: dict[str, About] = {
     ),
     "SwiGLU": _gate("a σ(a)", "A gate whose activation is Swish; Llama and most later models have it."),
     "LiGLU": _gate("a", "A gate without any activation: the product of two linear maps."),
-    "Sigmoid": _neuron("σ(a)", "The oldest activation; all outputs are positive, and it saturates on both sides."),
+    "Sigmoid": _neuron("σ(a)", "The logistic function; all outputs are positive, and it saturates on both sides."),
     "Softplus": _neuron("ln(1 + eᵃ)", "The integral of the logistic function: ReLU with a rounded corner."),
     "RMS Norm": About(
         "n",
