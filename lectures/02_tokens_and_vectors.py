@@ -925,10 +925,10 @@ HTML(
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # *The sum king − man + woman and the four words, in the plane that keeps 82<!--[[100 * shown_share:.0f]]--> % of their variance. In all 64 dimensions the cosine of the sum
-# is 0.75<!--[[to_king:.2f]]--> with king, 0.39<!--[[to_woman:.2f]]--> with woman and 0.58<!--[[to_queen:.2f]]--> with queen. Without the rule the answer is king itself<!--[[? free == "king"]]-->.*
+# is 0.75<!--[[to_king:.2f]]--> with king, 0.39<!--[[to_woman:.2f]]--> with woman and 0.58<!--[[to_queen:.2f]]--> with queen. Without the exclusion rule the answer is king itself<!--[[? free == "king"]]-->.*
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# If you try analogies one at a time, you remember the hits. So we count, with 28<!--[[len(ours["answers"])]]--> questions and five<!--[[words(len(measured["tables"]))]]--> tables of vectors, our own
+# If you try analogies one at a time, you remember the hits. So we count, with 28<!--[[len(ours["answers"])]]--> questions and five<!--[[words(len(measured["tables"]))]]--> tables of vectors, three<!--[[words(len(measured["tables"]) - 2)]]--> of our own
 # and the input embeddings of MiniLM and SmolLM2. There are three controls, after
 # Linzen (2016). How many answers are right if you always give *just the nearest neighbour of $a^*$*, ignoring $a$ and $b$? How many if
 # you leave out only $a$ and look for the word nearest to $e(a^*) + e(b)$? And how many without the rule that excludes the words of the question?
@@ -978,7 +978,7 @@ near_paris = [word for word, _ in near_in(E[7:], dense_words)("paris")]
 #
 # - Our vectors answer 14<!--[[ours["right"]]]--> of 27<!--[[ours["asked"]]]--> correctly, among them most verbs<!--[[? ours["by_kind"]["verbs"][0] > 0.8 * ours["by_kind"]["verbs"][1]]]--> and "queen". ("swam" is too rare to be in the table<!--[[? "swam" not in dense_words]]-->, so one
 #   question drops out.) Answering with the nearest neighbour of $a^*$ gets only 2<!--[[ours["nearest_to_c_right"]]]--> right.
-# - But the sum $e(a^*) + e(b)$, without $a$, still gets 12<!--[[without_a["ours"]]]--> right. With MiniLM's vectors it gets 18<!--[[without_a["MiniLM"]]]-->, instead of 21<!--[[modern_ones["right"]]]--> with $a$. So most of these scores do not need the *difference* between two words.
+# - But the sum $e(a^*) + e(b)$, without $a$, still gets 12<!--[[without_a["ours"]]]--> right. With MiniLM's vectors it gets 18<!--[[without_a["MiniLM"]]]-->, instead of 21<!--[[modern_ones["right"]]]--> with $a$. So most of the correct answers do not need the *difference* between two words.
 #   It is enough that the answer is near both $a^*$ and $b$.<!--[[? all(without_a[name] > 0.8 * of["right"] for name, of in (("ours", ours), ("MiniLM", modern_ones)))]]-->
 # - Five more training runs with other seeds get between 13<!--[[min(right_by_seed)]]--> and 16<!--[[max(right_by_seed)]]--> right (`python -m lectures.recipes vector_seeds`). So with a single run of each, the table does not
 #   tell whether skip-gram (with either window) or CBOW is better<!--[[? all(measured["tables"][name]["right"] <= max(right_by_seed) for name in ("skip-gram, m = 5", "CBOW, m = 2"))]]-->.
@@ -993,7 +993,7 @@ near_paris = [word for word, _ in near_in(E[7:], dense_words)("paris")]
 # - The mean cosine of the sum is 0.65<!--[[lands["ours"]["cosine with a*"]:.2f]]--> with $a^*$, 0.62<!--[[lands["ours"]["cosine with b"]:.2f]]--> with $b$ and 0.59<!--[[lands["ours"]["cosine with b*"]:.2f]]--> with the right answer. On average the sum lands nearer to the two
 #   words that it adds than to the answer, and the rule removes both.
 # - The five other runs agree: $b^*$ is the nearest word 3<!--[[min(row["nearest is b*"] for row in seeds):.0f]]--> to 5<!--[[max(row["nearest is b*"] for row in seeds):.0f]]--> times.
-# - MiniLM's 21<!--[[modern_ones["right"]]]--> of 27<!--[[modern_ones["asked"]]]--> look better than they are, because just the nearest neighbour of $a^*$ gets 9<!--[[modern_ones["nearest_to_c_right"]]]--> right.
+# - MiniLM's 21<!--[[modern_ones["right"]]]--> of 27<!--[[modern_ones["asked"]]]--> look better than they are, because the nearest neighbour of $a^*$ by itself gets 9<!--[[modern_ones["nearest_to_c_right"]]]--> right.
 # - MiniLM's sum hardly moves away from $a^*$. Without the rule it answers $a^*$ 22<!--[[lands["MiniLM"]["nearest is a*"]:.0f]]--> times, and $b$ once<!--[[? lands["MiniLM"]["nearest is b"] == 1]]-->. With the rule the nearest neighbour
 #   of $a^*$ can win: MiniLM answers "i my thou …" with "thee<!--[[tables["MiniLM"]("i", "my", "thou", True)[0][0]]]-->", which is much nearer to "thou" (0.54<!--[[cosine(large, "thou", "thee"):.2f]]-->) than "thy" is (0.33<!--[[cosine(large, "thou", "thy"):.2f]]-->).
 # - In our table "thee" and "thy" are about equally near to "thou"<!--[[? abs(cosine(old, "thou", "thee") - cosine(old, "thou", "thy")) < 0.05]]-->, and the answer is "thy"<!--[[? tables["Shakespeare"]("i", "my", "thou", True)[0][0] == "thy"]]-->.

@@ -343,7 +343,7 @@ widgets.neighbour_playground(continued, contexts)
 #
 # In 23<!--[[sum(network_moves < fivegram_moves for fivegram_moves, network_moves in all_moves)]]--> of the 24<!--[[len(all_moves)]]--> cases (three contexts, eight neighbours each) the network's prediction changes less than the 5-gram's. (We measure the change by half the sum of the absolute
 # differences between the distributions before and after.) That does not make the network's predictions better. Does its
-# prediction change so little because the vectors are similar, or because the network hardly uses this word? As a control we put in the other frequent words:
+# prediction change so little because the vectors are similar, or because the network hardly uses this word? As a control we insert the other frequent words:
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 changes = {}

@@ -1082,7 +1082,7 @@ widgets.optimiser_race(adam, {"SGD": sgd}, name="Adam", yours=my_adam)
 # | $g_t$ | $\nabla_\theta f_t$, $\hat g$ | the gradient of minibatch $t$ |
 # | $\eta$, `rate` | $\alpha$ (Kingma & Ba), lr | learning rate |
 # | $\beta$ | $\mu$ (momentum), $1 - \alpha$ | how much of an average is kept |
-# | $\lambda$ | weight_decay | weight decay, per step times $\eta$ |
+# | $\lambda$ | weight_decay | weight decay; each step multiplies the weights by $1 - \eta\lambda$ |
 # | gain, $\sqrt n\, s_w$ | gain (PyTorch multiplies it by its own rule) | what a layer multiplies the signal by, without an activation |
 # | $s$, $n$, $t_{n-1}$ | $\hat\sigma$, number of runs | spread over seeds, their number, Student's factor |
 
@@ -1099,9 +1099,9 @@ widgets.optimiser_race(adam, {"SGD": sgd}, name="Adam", yours=my_adam)
 # - **SGD**: stochastic gradient descent; the step is the learning rate times the gradient of a minibatch.
 # - **momentum**: an optimiser that steps along a decaying sum of past gradients.
 # - **Adam**: an optimiser that divides an average of gradients by the root of an average of their squares, entry by entry.
-# - **AdamW**: Adam with a weight decay that does not pass through that division.
+# - **AdamW**: Adam with a weight decay that acts on the weights directly, so Adam's division does not affect it.
 # - **sweep**: the same training run repeated over a grid of values, for example of the learning rate.
-# - **Muon**: an optimiser that orthogonalises momentum's step of each matrix, so that all its directions become about equally long.
+# - **Muon**: an optimiser that orthogonalises momentum's step of each matrix, so that all its singular values become about equal.
 # - **gradient accumulation**: adding up the gradients of several minibatches before one step.
 # - **warm-up**: the first steps of training, in which the learning rate rises from nearly 0.
 # - **schedule**: the learning rate as a function of the step.

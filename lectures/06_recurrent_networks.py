@@ -934,7 +934,7 @@ show.curves(
     x_title="words read",
     y_title="% right",
     log_x=True,
-    alt="Fraction of held-out passages classified right against the number of words read: all lines climb, "
+    alt="Fraction of held-out passages classified right against the number of words read: every line ends higher than it begins, "
     f"from {show.from_to([row['5'] for row in genre['rows'].values()])} % at 5 words; naive Bayes is ahead at every length; "
     "shuffling the words changes little at 160 words.",
 )
@@ -1092,7 +1092,7 @@ show.predict(
 # *A language model may look in one direction only.* You can test any model in this way: if it learns to predict noise, it is cheating.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Residual connections** between layers: $h^{\ell} = h^{\ell-1} + \mathrm{layer}^{\ell}(h^{\ell-1})$ (Wu et al. 2016, section 3.1). They
+# **Residual connections** add the input of a layer to its output, $h^{\ell} = h^{\ell-1} + \mathrm{layer}^{\ell}(h^{\ell-1})$ (Wu et al. 2016, section 3.1). They
 # give the gradient a path down that does not pass through any weights. How much that matters depends on the initial weights.
 
 
