@@ -375,6 +375,13 @@ for play in test:
 unseen = {n: float(np.concatenate(parts).mean()) for n, parts in never.items()}
 unknown = sum(play.count(UNKNOWN) for play in test) / sum(len(play) - 1 for play in test)
 
+
+def impossible(length, n=2):
+    """The fraction of the stretches of so many test tokens that contain an n-gram never seen in training."""
+    starts = [(part, at) for part in never[n] for at in range(0, len(part) - length + 1, length)]
+    return sum(part[at : at + length].any() for part, at in starts) / len(starts)
+
+
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 told = []
 for level in levels:
@@ -401,7 +408,7 @@ show.predict(
 #   training text.
 # </details>
 #
-# **From the bigram on, a model that only counts and divides gives almost every new text a probability of zero**, because a single n-gram that was never
+# **From the bigram on, a model that only counts and divides gives almost every new text of fifty tokens or more a probability of zero**<!--[[? impossible(50) > 0.95]]-->, because a single n-gram that was never
 # seen makes the whole product 0. After an unseen *context* it cannot even say zero, because the estimate is 0/0, which is undefined. (`nlmcore`, the library of this course, then returns a
 # uniform distribution.) The table shows no unseen unigrams<!--[[? unseen[1] == 0]]-->, but only because we keep the 5,000 most frequent words and replace all
 # others by one token, `<unk>`, **unknown** (9.2<!--[[100 * unknown:.1f]]--> % of the test tokens). [Lecture 2](02_tokens_and_vectors.ipynb) returns to this.
