@@ -476,7 +476,7 @@ nearest = {name: [word for word, _ in near[name]("king")[:4]] for name in near}
 #   frequent words it is 0.11<!--[[alike_without:.2f]]-->, and with PPMI 0.04<!--[[alike["PPMI"]:.2f]]-->.
 # - The neighbours of “king” by plain counts are prince, crown, people, princess<!--[[? nearest["counts"] == "prince crown people princess".split()]]-->; by PPMI they are queen, richard, henry, lord<!--[[? nearest["PPMI"] == "queen richard henry lord".split()]]-->.
 #   For "love", the four nearest by PPMI are "for", "and", "thy" and "in" (grammatical words, called *function words*)<!--[[? {word for word, _ in near["PPMI"]("love")[:4]} == {"for", "and", "thy", "in"}]]-->.
-# - For "love" the learned vectors find "hate" and "duty"<!--[[? {word for word, _ in near["learned (skip-gram)"]("love")[:2]} == {"hate", "duty"}]]-->. In all four tables "cold" is among the eight nearest neighbours of "hot"<!--[[? all("cold" in dict(near[name]("hot")) for name in near)]]-->.
+# - For "love" the learned vectors find "hate" and "duty"<!--[[? {word for word, _ in near["learned (skip-gram)"]("love")[:2]} == {"hate", "duty"}]]-->. In all four tables "go" is among the eight nearest neighbours of "come"<!--[[? all("go" in dict(near[name]("come")) for name in near)]]-->.
 #   So opposites can keep the same company.
 # - We search all four tables for neighbours among the same 3,123<!--[[counts.shape[0]:,]]--> words. The learned table comes from a single training run; section 5
 #   shows what changes with the seed.
