@@ -1014,7 +1014,7 @@ show.predict(
 # - With one hidden neuron none of the networks learns XOR, with two about three in four do, with eight all do. With two neurons, training three times as long
 #   raises the fraction from 74.5<!--[[100 * solved[2].mean():.1f]]--> % only to 75.5<!--[[100 * after_more_steps:.1f]]--> %<!--[[? not solved[1].any() and 0.7 < solved[2].mean() < 0.8 and solved[8].all()]]-->.
 # - Why do more neurons help? Perhaps each pair of hidden neurons is one more random start, and one good pair is enough. We can test
-#   the idea. A network with one pair fails with probability 0.255<!--[[1 - solved[2].mean():.3f]]-->. So two independent pairs should succeed in 93.5<!--[[100 * (1 - (1 - solved[2].mean()) ** 2):.1f]]--> % of cases, and four pairs in
+#   the idea. A network with one pair failed in 25.5<!--[[100 * (1 - solved[2].mean()):.1f]]--> % of our 200 runs. So two independent pairs should succeed in 93.5<!--[[100 * (1 - (1 - solved[2].mean()) ** 2):.1f]]--> % of cases, and four pairs in
 #   99.6<!--[[100 * (1 - (1 - solved[2].mean()) ** 4):.1f]]--> %.
 # - We measured 99<!--[[100 * solved[4].mean():.0f]]--> % with four neurons and 100<!--[[100 * solved[8].mean():.0f]]--> % with eight<!--[[? solved[4].mean() > 1 - (1 - solved[2].mean()) ** 2]]-->. So the idea could account for most of the gain. (Four neurons even do better than
 #   two separate pairs; they contain six pairs, which are not independent.)
