@@ -633,7 +633,7 @@ print("gradient of the static vectors:", static.weight.grad)
 print("rows of the tuned vectors with a gradient:", int(tuned.weight.grad.any(dim=1).sum()))
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# Only the vectors of the line's words are tuned; the static copy keeps the original vectors of all words.
+# Only the vectors of the line's words get a gradient; the static copy keeps the original vectors of all words.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Keeping the future out
