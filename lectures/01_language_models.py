@@ -60,7 +60,7 @@ from nlmcore.tokens import WordTokenizer
 # section 7 it is a single character. The **vocabulary** is the list of all tokens that a model knows. A **language model** reads tokens and
 # answers one question: *how likely is each token of the vocabulary to come next?* If $w_t$ is the token at position $t$ of the text, the answer is
 #
-# $$P(w_t \mid w_1, \dots, w_{t-1}) \qquad \text{for every word } w_t \text{ of the vocabulary; they sum to 1.}$$
+# $$P(w_t \mid w_1, \dots, w_{t-1}) \qquad \text{for every word } w_t \text{ of the vocabulary; these probabilities sum to 1.}$$
 #
 # Your phone contains such a model; its keyboard uses it to suggest the next word. An assistant such as ChatGPT is also a language
 # model. It reads your question and writes its answer one token at a time.
@@ -343,7 +343,7 @@ show.predict(
 # $$P(w_t \mid w_1 \dots w_{t-1}) \approx P(w_t \mid w_{t-n+1} \dots w_{t-1})
 #   = \frac{c(w_{t-n+1} \dots w_{t-1}\, w_t)}{c(w_{t-n+1} \dots w_{t-1})}$$
 #
-# $c$ is a **count**, the number of times that these words occur in this order in the training text. A sequence of $n$ words is an **n-gram**
+# $c$ is a **count**, the number of times that this sequence of words occurs in the training text. A sequence of $n$ words is an **n-gram**
 # ($n = 1$ unigram, 2 bigram, 3 trigram), $n$ is the model's **order**, and the $n-1$ words before $w_t$ are the **context** of $w_t$.
 # The fraction is the **maximum likelihood** estimate, because no other choice of probabilities makes the training text more probable.
 
@@ -375,12 +375,19 @@ for play in test:
 unseen = {n: float(np.concatenate(parts).mean()) for n, parts in never.items()}
 unknown = sum(play.count(UNKNOWN) for play in test) / sum(len(play) - 1 for play in test)
 
+
+def impossible(length, n=2):
+    """The fraction of the stretches of so many test tokens that contain an n-gram never seen in training."""
+    starts = [(part, at) for part in never[n] for at in range(0, len(part) - length + 1, length)]
+    return sum(part[at : at + length].any() for part, at in starts) / len(starts)
+
+
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 told = []
 for level in levels:
     once, n = f"{100 * (level.counts == 1).mean():.0f}", level.order
     told.append((n, f"{5000.0**n:.0e}", f"{len(level):,}", once, f"{100 * unseen[n]:.1f}"))
-head = ["n", "Possible", "Different n-grams", "Seen once, %", "New in the test plays, %"]
+head = ["n", "Possible", "Distinct n-grams", "Seen once, %", "New in the test plays, %"]
 table = show.table(told, head)
 show.predict(
     "What fraction of the 5-grams in the three test plays never occurs in the training text?",
@@ -395,13 +402,13 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - 80<!--[[100 * unseen[5]:.0f]]--> % of the test's 5-grams are new, 37<!--[[100 * unseen[3]:.0f]]--> % of its trigrams, and still 8.8<!--[[100 * unseen[2]:.1f]]--> % of its bigrams.
-# - 95<!--[[100 * (levels[-1].counts == 1).mean():.0f]]--> % of the different 5-grams were seen only once, so their "probability" rests on a single event.
+# - 95<!--[[100 * (levels[-1].counts == 1).mean():.0f]]--> % of the distinct 5-grams were seen only once, so their "probability" rests on a single event.
 # - With infinite data a larger $n$ would never be worse. With a million words the model has nothing to say about contexts that it
-#   has not seen. A larger $n$ is also expensive, because there are 983,679<!--[[len(levels[-1]):,]]--> different 5-grams to store, almost one per word<!--[[? 0.8 < len(levels[-1]) / lengths.sum() < 1]]--> of the
+#   has not seen. A larger $n$ is also expensive, because there are 983,679<!--[[len(levels[-1]):,]]--> distinct 5-grams to store, almost one per word<!--[[? 0.8 < len(levels[-1]) / lengths.sum() < 1]]--> of the
 #   training text.
 # </details>
 #
-# **From the bigram on, a model that only counts and divides gives almost every new text a probability of zero**, because a single n-gram that was never
+# **From the bigram on, a model that only counts and divides gives almost every new text of fifty tokens or more a probability of zero**<!--[[? impossible(50) > 0.95]]-->, because a single n-gram that was never
 # seen makes the whole product 0. After an unseen *context* it cannot even say zero, because the estimate is 0/0, which is undefined. (`nlmcore`, the library of this course, then returns a
 # uniform distribution.) The table shows no unseen unigrams<!--[[? unseen[1] == 0]]-->, but only because we keep the 5,000 most frequent words and replace all
 # others by one token, `<unk>`, **unknown** (9.2<!--[[100 * unknown:.1f]]--> % of the test tokens). [Lecture 2](02_tokens_and_vectors.ipynb) returns to this.

@@ -476,7 +476,7 @@ nearest = {name: [word for word, _ in near[name]("king")[:4]] for name in near}
 #   frequent words it is 0.11<!--[[alike_without:.2f]]-->, and with PPMI 0.04<!--[[alike["PPMI"]:.2f]]-->.
 # - The neighbours of “king” by plain counts are prince, crown, people, princess<!--[[? nearest["counts"] == "prince crown people princess".split()]]-->; by PPMI they are queen, richard, henry, lord<!--[[? nearest["PPMI"] == "queen richard henry lord".split()]]-->.
 #   For "love", the four nearest by PPMI are "for", "and", "thy" and "in" (grammatical words, called *function words*)<!--[[? {word for word, _ in near["PPMI"]("love")[:4]} == {"for", "and", "thy", "in"}]]-->.
-# - For "love" the learned vectors find "hate" and "duty"<!--[[? {word for word, _ in near["learned (skip-gram)"]("love")[:2]} == {"hate", "duty"}]]-->. In all four tables "cold" is among the eight nearest neighbours of "hot"<!--[[? all("cold" in dict(near[name]("hot")) for name in near)]]-->.
+# - For "love" the learned vectors find "hate" and "duty"<!--[[? {word for word, _ in near["learned (skip-gram)"]("love")[:2]} == {"hate", "duty"}]]-->. In all four tables "go" is among the eight nearest neighbours of "come"<!--[[? all("go" in dict(near[name]("come")) for name in near)]]-->.
 #   So opposites can keep the same company.
 # - We search all four tables for neighbours among the same 3,123<!--[[counts.shape[0]:,]]--> words. The learned table comes from a single training run; section 5
 #   shows what changes with the seed.
@@ -925,10 +925,10 @@ HTML(
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # *The sum king − man + woman and the four words, in the plane that keeps 82<!--[[100 * shown_share:.0f]]--> % of their variance. In all 64 dimensions the cosine of the sum
-# is 0.75<!--[[to_king:.2f]]--> with king, 0.39<!--[[to_woman:.2f]]--> with woman and 0.58<!--[[to_queen:.2f]]--> with queen. Without the rule the answer is king itself<!--[[? free == "king"]]-->.*
+# is 0.75<!--[[to_king:.2f]]--> with king, 0.39<!--[[to_woman:.2f]]--> with woman and 0.58<!--[[to_queen:.2f]]--> with queen. Without the exclusion rule the answer is king itself<!--[[? free == "king"]]-->.*
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# If you try analogies one at a time, you remember the hits. So we count, with 28<!--[[len(ours["answers"])]]--> questions and five<!--[[words(len(measured["tables"]))]]--> tables of vectors, our own
+# If you try analogies one at a time, you remember the hits. So we count, with 28<!--[[len(ours["answers"])]]--> questions and five<!--[[words(len(measured["tables"]))]]--> tables of vectors, three<!--[[words(len(measured["tables"]) - 2)]]--> of our own
 # and the input embeddings of MiniLM and SmolLM2. There are three controls, after
 # Linzen (2016). How many answers are right if you always give *just the nearest neighbour of $a^*$*, ignoring $a$ and $b$? How many if
 # you leave out only $a$ and look for the word nearest to $e(a^*) + e(b)$? And how many without the rule that excludes the words of the question?
@@ -978,7 +978,7 @@ near_paris = [word for word, _ in near_in(E[7:], dense_words)("paris")]
 #
 # - Our vectors answer 14<!--[[ours["right"]]]--> of 27<!--[[ours["asked"]]]--> correctly, among them most verbs<!--[[? ours["by_kind"]["verbs"][0] > 0.8 * ours["by_kind"]["verbs"][1]]]--> and "queen". ("swam" is too rare to be in the table<!--[[? "swam" not in dense_words]]-->, so one
 #   question drops out.) Answering with the nearest neighbour of $a^*$ gets only 2<!--[[ours["nearest_to_c_right"]]]--> right.
-# - But the sum $e(a^*) + e(b)$, without $a$, still gets 12<!--[[without_a["ours"]]]--> right. With MiniLM's vectors it gets 18<!--[[without_a["MiniLM"]]]-->, instead of 21<!--[[modern_ones["right"]]]--> with $a$. So most of these scores do not need the *difference* between two words.
+# - But the sum $e(a^*) + e(b)$, without $a$, still gets 12<!--[[without_a["ours"]]]--> right. With MiniLM's vectors it gets 18<!--[[without_a["MiniLM"]]]-->, instead of 21<!--[[modern_ones["right"]]]--> with $a$. So most of the correct answers do not need the *difference* between two words.
 #   It is enough that the answer is near both $a^*$ and $b$.<!--[[? all(without_a[name] > 0.8 * of["right"] for name, of in (("ours", ours), ("MiniLM", modern_ones)))]]-->
 # - Five more training runs with other seeds get between 13<!--[[min(right_by_seed)]]--> and 16<!--[[max(right_by_seed)]]--> right (`python -m lectures.recipes vector_seeds`). So with a single run of each, the table does not
 #   tell whether skip-gram (with either window) or CBOW is better<!--[[? all(measured["tables"][name]["right"] <= max(right_by_seed) for name in ("skip-gram, m = 5", "CBOW, m = 2"))]]-->.
@@ -993,7 +993,7 @@ near_paris = [word for word, _ in near_in(E[7:], dense_words)("paris")]
 # - The mean cosine of the sum is 0.65<!--[[lands["ours"]["cosine with a*"]:.2f]]--> with $a^*$, 0.62<!--[[lands["ours"]["cosine with b"]:.2f]]--> with $b$ and 0.59<!--[[lands["ours"]["cosine with b*"]:.2f]]--> with the right answer. On average the sum lands nearer to the two
 #   words that it adds than to the answer, and the rule removes both.
 # - The five other runs agree: $b^*$ is the nearest word 3<!--[[min(row["nearest is b*"] for row in seeds):.0f]]--> to 5<!--[[max(row["nearest is b*"] for row in seeds):.0f]]--> times.
-# - MiniLM's 21<!--[[modern_ones["right"]]]--> of 27<!--[[modern_ones["asked"]]]--> look better than they are, because just the nearest neighbour of $a^*$ gets 9<!--[[modern_ones["nearest_to_c_right"]]]--> right.
+# - MiniLM's 21<!--[[modern_ones["right"]]]--> of 27<!--[[modern_ones["asked"]]]--> look better than they are, because the nearest neighbour of $a^*$ by itself gets 9<!--[[modern_ones["nearest_to_c_right"]]]--> right.
 # - MiniLM's sum hardly moves away from $a^*$. Without the rule it answers $a^*$ 22<!--[[lands["MiniLM"]["nearest is a*"]:.0f]]--> times, and $b$ once<!--[[? lands["MiniLM"]["nearest is b"] == 1]]-->. With the rule the nearest neighbour
 #   of $a^*$ can win: MiniLM answers "i my thou …" with "thee<!--[[tables["MiniLM"]("i", "my", "thou", True)[0][0]]]-->", which is much nearer to "thou" (0.54<!--[[cosine(large, "thou", "thee"):.2f]]-->) than "thy" is (0.33<!--[[cosine(large, "thou", "thy"):.2f]]-->).
 # - In our table "thee" and "thy" are about equally near to "thou"<!--[[? abs(cosine(old, "thou", "thee") - cosine(old, "thou", "thy")) < 0.05]]-->, and the answer is "thy"<!--[[? tables["Shakespeare"]("i", "my", "thou", True)[0][0] == "thy"]]-->.
@@ -1082,7 +1082,7 @@ widgets.negative_playground(negative_sampling_loss, sigmoid, ["cheese", "because
 # <details><summary>Answer</summary>It has 50<!--[[50_000 * 1_000 // 10**6]]--> million parameters. The product would take as many multiplications, all but 1,000 of them by 0. So you look the row up.</details>
 #
 # 4. Why are "hot" and "cold" near each other in a table of word vectors?
-# <details><summary>Answer</summary>They keep the same company: weather, water, hands. "Near" means "occurs in similar contexts", not "means the same".</details>
+# <details><summary>Answer</summary>They keep the same company, in Shakespeare for example "blood"<!--[[? min(counts[ids["blood"], ids["hot"]], counts[ids["blood"], ids["cold"]]) > 5]]-->. "Near" means "occurs in similar contexts", not "means the same".</details>
 #
 # 5. In negative sampling all scores are 0, and k = 4. What is the loss?
 # <details><summary>Answer</summary>It is 5 · ln 2 = 3.47<!--[[negative_sampling_loss(0, [0] * 4):.2f]]-->, because each of the five terms is −ln(1/2).</details>

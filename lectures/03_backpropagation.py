@@ -62,7 +62,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # The weights and the bias are its **parameters**, the numbers that learning may change. In Rosenblatt's **perceptron** (1958), an early
 # artificial neuron that learns, $f$ is a threshold: $y = 1$ if the sum is positive, else $0$. With two inputs the sum is zero
 # along a straight line. The perceptron outputs 1 on one side of the line and 0 on the other, and the weight vector points to the side where the output is 1. In a
-# task, each example $x$, with its $d$ numbers, has a *target*, the correct output. A task with two inputs is **linearly separable** if one straight line separates the examples with
+# task, each example $x$ has a *target*, the correct output. A task with two inputs is **linearly separable** if one straight line separates the examples with
 # target 1 from those with target 0.
 
 # %% slideshow={"slide_type": "fragment"}
@@ -589,7 +589,7 @@ show.predict(
     "`backward` is called twice. After the first call `x.grad` is 7. What is it after the second?",
     choices={"0": 0, "7": 7, "14": 14},
     answer=seen[1],
-    why="Frameworks also accumulate gradients across calls: PyTorch adds the second gradient to the first.",
+    why="PyTorch also accumulates gradients across calls: it adds the second gradient to the first.",
     reveals=show.table(enumerate(seen, 1), ["Calls of backward", "x.grad"]),
 )
 
@@ -720,8 +720,8 @@ print("gradient check ", torch.autograd.gradcheck(Sigmoid.apply, x))
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # The node of a product $z = x \cdot y$ must save *both* operands, because the derivative with respect to each is the value of the other
-# (`nlmcore.autodiff.Multiply`). Saved tensors stay in memory until the backward pass. At inference, when a trained model is only used, each of them can be discarded
-# as soon as it has been used. This is one reason why **training needs more memory than inference**. Two others are the gradients and, with some
+# (`nlmcore.autodiff.Multiply`). Saved tensors stay in memory until the backward pass. At inference, when a trained model is only used, no backward pass follows, so each value can be discarded
+# as soon as the next operation has read it. This is one reason why **training needs more memory than inference**. Two others are the gradients and, with some
 # training methods ([lecture 5](05_training_well.ipynb)), values that are kept from earlier steps.
 #
 # > **Ask yourself.** How many tensors does PyTorch keep for a single input tensor if you write the sigmoid out as
@@ -751,7 +751,7 @@ print("written out:", written_out, "  one node:", in_one)
 # PyTorch keeps two<!--[[words(written_out)]]--> tensors for the four operations and one<!--[[words(in_one)]]--> for our node. $\exp$ and $1/x$ both keep their own result. A sum keeps
 # nothing, because its local gradient is 1; a change of sign keeps nothing either. So our node keeps half as many tensors, which is one
 # reason to write it. Another reason for large nodes is *precision*. At $x = -800$ our `Sigmoid` rounds to 0, and $-\ln 0$ is
-# infinite<!--[[? torch.isinf(-torch.log(Sigmoid.apply(torch.tensor(-800.0))))]]-->. A single node for the *whole* of $-\ln \sigma(x)$, such as PyTorch's `logsigmoid`, can return the right value, 800<!--[[-torch.nn.functional.logsigmoid(torch.tensor(-800.0)):g]]-->.
+# infinite<!--[[? torch.isinf(-torch.log(Sigmoid.apply(torch.tensor(-800.0))))]]-->. A single node for the *whole* of $\ln \sigma(x)$, such as PyTorch's `logsigmoid`, can return the right value, −800<!--[[torch.nn.functional.logsigmoid(torch.tensor(-800.0)):g]]-->.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -884,8 +884,8 @@ show.table(told, ["", "Its shape", "Right shape", "Off by (× the largest entry)
 # - Mistakes 1 and 3 raise no error and give the right shape<!--[[? [name[0] for name in wrong if wrong[name].shape == right.shape] == ["1", "3"]]]-->. The gradient of mistake 1 is $B$ times too large<!--[[? np.allclose(wrong["1 no mean"], len(X) * right)]]-->, so the steps are too
 #   large and depend on the batch size. That of mistake 3 points in a different direction<!--[[? np.ptp(wrong["3 slope at h"] / right) > 0.1]]-->.
 # - Mistakes 2 and 4 change the shape, *if* the sizes differ. With a square $W$ the transposed gradient goes unnoticed; with $B = 1$ so does
-#   the missing sum. Test with sizes that are all different. (NumPy silently subtracts a gradient of shape $(B, m)$ from a bias of
-#   shape $(m)$; from then on the bias has $B$ rows.)
+#   the missing sum. Test with sizes that are all different. (NumPy computes `b = b - gradient` without an error if the bias
+#   has shape $(m)$ and the gradient $(B, m)$; from then on the bias has $B$ rows.)
 # - In mistake 5, $e^{1000}$ overflows to infinity<!--[[? np.isinf(huge[0])]]-->, and infinity divided by infinity is not a number. If you first subtract the largest
 #   score, every exponent is at most 0. In exact arithmetic this changes nothing, because softmax depends only on the differences between the scores.
 # </details>
@@ -1014,7 +1014,7 @@ show.predict(
 # - With one hidden neuron none of the networks learns XOR, with two about three in four do, with eight all do. With two neurons, training three times as long
 #   raises the fraction from 74.5<!--[[100 * solved[2].mean():.1f]]--> % only to 75.5<!--[[100 * after_more_steps:.1f]]--> %<!--[[? not solved[1].any() and 0.7 < solved[2].mean() < 0.8 and solved[8].all()]]-->.
 # - Why do more neurons help? Perhaps each pair of hidden neurons is one more random start, and one good pair is enough. We can test
-#   the idea. A network with one pair fails with probability 0.255<!--[[1 - solved[2].mean():.3f]]-->. So two independent pairs should succeed in 93.5<!--[[100 * (1 - (1 - solved[2].mean()) ** 2):.1f]]--> % of cases, and four pairs in
+#   the idea. A network with one pair failed in 25.5<!--[[100 * (1 - solved[2].mean()):.1f]]--> % of our 200 runs. So two independent pairs should succeed in 93.5<!--[[100 * (1 - (1 - solved[2].mean()) ** 2):.1f]]--> % of cases, and four pairs in
 #   99.6<!--[[100 * (1 - (1 - solved[2].mean()) ** 4):.1f]]--> %.
 # - We measured 99<!--[[100 * solved[4].mean():.0f]]--> % with four neurons and 100<!--[[100 * solved[8].mean():.0f]]--> % with eight<!--[[? solved[4].mean() > 1 - (1 - solved[2].mean()) ** 2]]-->. So the idea could account for most of the gain. (Four neurons even do better than
 #   two separate pairs; they contain six pairs, which are not independent.)

@@ -343,7 +343,7 @@ widgets.neighbour_playground(continued, contexts)
 #
 # In 23<!--[[sum(network_moves < fivegram_moves for fivegram_moves, network_moves in all_moves)]]--> of the 24<!--[[len(all_moves)]]--> cases (three contexts, eight neighbours each) the network's prediction changes less than the 5-gram's. (We measure the change by half the sum of the absolute
 # differences between the distributions before and after.) That does not make the network's predictions better. Does its
-# prediction change so little because the vectors are similar, or because the network hardly uses this word? As a control we put in the other frequent words:
+# prediction change so little because the vectors are similar, or because the network hardly uses this word? As a control we insert the other frequent words:
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 changes = {}
@@ -633,7 +633,7 @@ print("gradient of the static vectors:", static.weight.grad)
 print("rows of the tuned vectors with a gradient:", int(tuned.weight.grad.any(dim=1).sum()))
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# Only the vectors of the line's words are tuned; the static copy keeps the original vectors of all words.
+# Only the vectors of the line's words get a gradient; the static copy keeps the original vectors of all words.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Keeping the future out

@@ -515,7 +515,7 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # Compared seed by seed with a constant rate, warm-up and cosine together lower the loss by 0.018<!--[[-against_constant["warm-up, cosine"][0]:.3f]]--> ± 0.014<!--[[against_constant["warm-up, cosine"][1]:.3f]]--><!--[[? -against_constant["warm-up, cosine"][0] > against_constant["warm-up, cosine"][1]]]--> nats. Warm-up
-# by itself *raises* it by 0.008<!--[[against_constant["warm-up"][0]:.3f]]--> ± 0.004<!--[[against_constant["warm-up"][1]:.3f]]--><!--[[? against_constant["warm-up"][0] > against_constant["warm-up"][1]]]-->; the cosine by itself makes a difference of +0.004<!--[[against_constant["cosine"][0]:+.3f]]--> ± 0.010<!--[[against_constant["cosine"][1]:.3f]]-->, which five seeds cannot
+# by itself does not lower it (a difference of +0.008<!--[[against_constant["warm-up"][0]:+.3f]]--> ± 0.004<!--[[against_constant["warm-up"][1]:.3f]]--><!--[[? against_constant["warm-up"][0] > 0]]-->); the cosine by itself makes a difference of +0.004<!--[[against_constant["cosine"][0]:+.3f]]--> ± 0.010<!--[[against_constant["cosine"][1]:.3f]]-->, which five seeds cannot
 # tell from 0<!--[[? abs(against_constant["cosine"][0]) < against_constant["cosine"][1]]]-->. This is a small network and a short run. [Lecture 15](15_transformer_language_model.ipynb) tests the warm-up of a Transformer.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
@@ -701,6 +701,17 @@ layer_norm, batch_norm = (
 with_skips = paired(
     everything["He, LayerNorm, residual"], everything["0.01, LayerNorm, residual"]
 )
+
+
+def only_added(gain, depth=20, n=128):
+    """By what factor residual connections without normalisation enlarge a signal."""
+    draws = torch.Generator().manual_seed(0)
+    first = h = torch.randn(64, n, generator=draws)
+    for _ in range(depth):
+        h = h + torch.relu(h) @ (gain / n**0.5 * torch.randn(n, n, generator=draws))
+    return (h.norm() / first.norm()).item()
+
+
 compared(everything, 2.0, 3.5, "Test loss of 20 layers by initialisation and normalisation")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -708,11 +719,12 @@ compared(everything, 2.0, 3.5, "Test loss of 20 layers by initialisation and nor
 #
 # - In this plain stack LayerNorm hurts, and for BatchNorm five seeds show no difference<!--[[? abs(batch_norm[0]) < batch_norm[1]]]-->. From He's weights, LayerNorm ends 0.30<!--[[layer_norm[0]:.2f]]--> ± 0.09<!--[[layer_norm[1]:.2f]]--> nats *above* the network without normalisation<!--[[? layer_norm[0] > layer_norm[1]]]-->, and BatchNorm
 #   0.06<!--[[batch_norm[0]:.2f]]--> ± 0.13<!--[[batch_norm[1]:.2f]]-->. From weights of 0.01, the network with LayerNorm learns nothing beyond the frequencies of the characters<!--[[? ends_of["0.01, LayerNorm"][0] > by_frequency]]-->. We do not know why.
-# - With LayerNorm *and* residual connections the same layers learn. (We did not run residual connections alone.) They end 0.54<!--[[he_gain[0]:.2f]]--> ± 0.05<!--[[he_gain[1]:.2f]]--> nats below the plain stack without normalisation if both start from He's weights, and 0.95<!--[[small_gain[0]:.2f]]--> ± 0.04<!--[[small_gain[1]:.2f]]--> nats below it if both start from weights of 0.01.
+# - With LayerNorm *and* residual connections the same layers learn. They end 0.54<!--[[he_gain[0]:.2f]]--> ± 0.05<!--[[he_gain[1]:.2f]]--> nats below the plain stack without normalisation if both start from He's weights, and 0.95<!--[[small_gain[0]:.2f]]--> ± 0.04<!--[[small_gain[1]:.2f]]--> nats below it if both start from weights of 0.01.
 # - With LayerNorm and residual connections, the losses from these two initialisations hardly differ: by 0.01<!--[[abs(with_skips[0]):.2f]]--> ± 0.01<!--[[with_skips[1]:.2f]]--> nats<!--[[? abs(with_skips[0]) < with_skips[1]]]-->.
 # </details>
 #
-# A residual connection gives signal and gradient a path that bypasses the weights, so the initial weights cannot block it. In 1,000<!--[[deep["steps"]:,]]--> steps nothing
+# A residual connection gives signal and gradient a path that bypasses the weights, so small initial weights cannot block it. Large ones can still harm it: without
+# LayerNorm, He's weights enlarge the signal about a thousandfold<!--[[? 500 < only_added(2**0.5) < 2000]]--> in twenty layers. (We did not train residual connections without LayerNorm.) In 1,000<!--[[deep["steps"]:,]]--> steps nothing
 # else that we tried on twenty layers comes near residual connections with LayerNorm<!--[[? max(ends_of[row][0] for row in everything if "residual" in row) < min(ends_of[row][0] for row in everything if "residual" not in row) - 0.4]]-->. So here, keeping the *size* of a signal was not enough to train a deep
 # stack. Transformers have both normalisation and residual connections ([lecture 15](15_transformer_language_model.ipynb)).
 
@@ -1082,7 +1094,7 @@ widgets.optimiser_race(adam, {"SGD": sgd}, name="Adam", yours=my_adam)
 # | $g_t$ | $\nabla_\theta f_t$, $\hat g$ | the gradient of minibatch $t$ |
 # | $\eta$, `rate` | $\alpha$ (Kingma & Ba), lr | learning rate |
 # | $\beta$ | $\mu$ (momentum), $1 - \alpha$ | how much of an average is kept |
-# | $\lambda$ | weight_decay | weight decay, per step times $\eta$ |
+# | $\lambda$ | weight_decay | weight decay; each step multiplies the weights by $1 - \eta\lambda$ |
 # | gain, $\sqrt n\, s_w$ | gain (PyTorch multiplies it by its own rule) | what a layer multiplies the signal by, without an activation |
 # | $s$, $n$, $t_{n-1}$ | $\hat\sigma$, number of runs | spread over seeds, their number, Student's factor |
 
@@ -1099,9 +1111,9 @@ widgets.optimiser_race(adam, {"SGD": sgd}, name="Adam", yours=my_adam)
 # - **SGD**: stochastic gradient descent; the step is the learning rate times the gradient of a minibatch.
 # - **momentum**: an optimiser that steps along a decaying sum of past gradients.
 # - **Adam**: an optimiser that divides an average of gradients by the root of an average of their squares, entry by entry.
-# - **AdamW**: Adam with a weight decay that does not pass through that division.
+# - **AdamW**: Adam with a weight decay that acts on the weights directly, so Adam's division does not affect it.
 # - **sweep**: the same training run repeated over a grid of values, for example of the learning rate.
-# - **Muon**: an optimiser that orthogonalises momentum's step of each matrix, so that all its directions become about equally long.
+# - **Muon**: an optimiser that orthogonalises momentum's step of each matrix, so that all its singular values become about equal.
 # - **gradient accumulation**: adding up the gradients of several minibatches before one step.
 # - **warm-up**: the first steps of training, in which the learning rate rises from nearly 0.
 # - **schedule**: the learning rate as a function of the step.

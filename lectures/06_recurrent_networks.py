@@ -528,7 +528,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Cutting it off
 #
-# A play has more than 100,000 characters. To backpropagate through all of them, you would have to keep every state and read a whole
+# Most plays have more than 100,000 characters. To backpropagate through all of them, you would have to keep every state and read a whole
 # play for a single update. Instead, read about 20 steps, backpropagate through those, update, and read on from the state after you
 # have *detached* it from its past. This is **truncated backpropagation through time** (Williams & Peng 1990; Mikolov et al. 2010).
 
@@ -663,8 +663,8 @@ except RuntimeError as error:
     print("RuntimeError:", str(error).split(".")[0])
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# (`nlmcore.training.detach(state)` detaches a state. PyTorch's message also proposes `retain_graph=True`, but that makes every update
-# slower than the previous one, because each backpropagates through the whole past again.)
+# (`nlmcore.training.detach(state)` detaches a state. PyTorch's message also proposes `retain_graph=True`. After an update that only leads to
+# another error, because the old graph needs the weights that the update has changed.)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. Three uses
@@ -934,7 +934,7 @@ show.curves(
     x_title="words read",
     y_title="% right",
     log_x=True,
-    alt="Fraction of held-out passages classified right against the number of words read: all lines climb, "
+    alt="Fraction of held-out passages classified right against the number of words read: every line ends higher than it begins, "
     f"from {show.from_to([row['5'] for row in genre['rows'].values()])} % at 5 words; naive Bayes is ahead at every length; "
     "shuffling the words changes little at 160 words.",
 )
@@ -1089,10 +1089,10 @@ show.predict(
 # the input reveals the target. At the last position there is nothing to the right, and the network does worse than guessing, with a
 # loss of 3.32<!--[[noise["both directions"][-1]:.2f]]-->. At inference every position is like the last one, so all that the network learned is worthless.
 #
-# *A language model may look in one direction only.* You can test any model in this way: if it learns to predict noise, it is cheating.
+# *A language model may look in one direction only.* You can test any model in this way, with new noise in every batch: if it learns to predict the noise, it is cheating.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Residual connections** between layers: $h^{\ell} = h^{\ell-1} + \mathrm{layer}^{\ell}(h^{\ell-1})$ (Wu et al. 2016, section 3.1). They
+# **Residual connections** add the input of a layer to its output, $h^{\ell} = h^{\ell-1} + \mathrm{layer}^{\ell}(h^{\ell-1})$ (Wu et al. 2016, section 3.1). They
 # give the gradient a path down that does not pass through any weights. How much that matters depends on the initial weights.
 
 
