@@ -79,6 +79,8 @@ or
 bias-after-the-tanh: You added b after the tanh, so the state can leave −1 to 1. It is part of the tanh's argument: it
 shifts the point at which a unit changes sign.
 - h @ U + b) → h @ U) + b
+residual: You added the previous state to the result. It goes through U only.
+- np.tanh(x @ W + h @ U + b) → h + np.tanh(x @ W + h @ U + b)
 bias-twice: You added b twice, once with the input and once with the state. PyTorch has two biases there; here there is
 one, added once.
 - + b → + 2 * b
@@ -591,7 +593,7 @@ shortened-to-one: You divided by the norm, so the clipped gradient has length 1.
 
 # --- 5. the gradient of a weight that is used T times, derived on paper ------------------------------------------
 
-few = at_points("few steps", u=(0.5, 1.4), h_0=(0.5, 2.0), y=(-2.0, -0.5), T=(2, 5))
+few = at_points("few steps", u=(0.5, 1.4), h_0=(0.5, 2.0), y=(12.0, 15.0), T=(2, 5))
 many = at_points("many steps", u=(0.8, 1.1), h_0=(0.5, 2.0), y=(-2.0, -0.5), T=(6, 20))
 THROUGH_TIME = ask(
     "recurrence.through_time",
@@ -609,6 +611,8 @@ exponent-kept: The derivative of u^T is T u^(T−1): the exponent falls by one.
 - u ** (T - 1) → u**T
 error-forgotten: You differentiated h_T, not the loss. The derivative of ½ (h_T − y)² begins with the factor h_T − y.
 - u**T * h_0 - y → 1.0
+error-always-positive: Your error is never negative. Its sign says in which direction h_T misses the target.
+- u**T * h_0 - y → abs(u**T * h_0 - y)
 error-reversed: Your error is y − h_T. The derivative of ½ (h_T − y)² is h_T − y, so both signs are reversed.
 - u**T * h_0 - y → y - u**T * h_0
 one-step-too-few: After T steps h_0 has been multiplied by u T times, and so is the gradient on its way back.
