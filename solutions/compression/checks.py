@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from autograder.question.declare import exercises_in, judged, question, shapes, values
+from autograder.question.declare import exercises_in, judged, question, shapes, values, ways
 from autograder.question.draw import Draw
 from autograder.question.sized import ODD, at, between, these
 from autograder.question.special import at_points, formula, on_the_page, other_seeds, own_signs, predicted, wrong_line
@@ -39,6 +39,12 @@ def with_zeros(draw: Draw, rows: int, groups: int) -> Arguments:
     return weights, bits, group
 
 
+def small(draw: Draw, rows: int, groups: int) -> Arguments:
+    """Weights near 0 that are not 0."""
+    weights, bits, group = weighed(draw, rows, groups, 3)
+    return weights * 1e-9, bits, group
+
+
 def symmetric(draw: Draw, bits: int) -> Arguments:
     """Groups from −m to m, whose ends lie in the middle between two integers."""
     weights, _, group = weighed(draw, 3, 2, 8)
@@ -66,7 +72,7 @@ QUANTISE = ask(
         values("the integers", 1.25, whole, several_groups, "codes"),
         values("the range contains 0", 1, one_side),
         judged("no integer outside the range", 0.5, ends, nearest_inside),
-        values("a group of zeros", 0.5, at("", with_zeros)),
+        values("a group of zeros, tiny weights", 0.5, at("a group of zeros", with_zeros), at("tiny weights", small)),
         values("odd sizes", 0.5, ODD),
     ],
     mistakes="""
@@ -98,6 +104,19 @@ rounded-down: You rounded down. `round` takes the nearest integer.
 - (x / step[..., None]).round() → (x / step[..., None]).floor()
 or
 - (x / step[..., None]).round() → (x / step[..., None]).trunc()
+cut-off-after-adding-half: You added ½ and cut off. That rounds up where x is negative, because `int` cuts towards 0.
+`round` takes the nearest integer.
+- (x / step[..., None]).round() → (x / step[..., None] + 0.5).trunc()
+wrapped: Your integers wrap around: `int8` ends at 127, and 8 bits need 255.
+- return codes.clamp(0, 2**bits - 1).view(weights.shape), scale, zero
++ codes = codes.clamp(0, 2**bits - 1).view(weights.shape).to(torch.int16).to(torch.int8)
++ return codes, scale, zero
+or
+- return codes.clamp(0, 2**bits - 1).view(weights.shape), scale, zero
++ codes = codes.clamp(0, 2**bits - 1).view(weights.shape).to(torch.int16).to(torch.int8)
++ return codes, scale, zero.to(torch.int16).to(torch.int8)
+step-limited: You keep the step above a small number, so tiny weights all become 0. Only a group of zeros needs care.
+- scale = (high - low) / (2**bits - 1) → scale = ((high - low) / (2**bits - 1)).clamp(min=1e-8)
 zero-point-rounded-down: You rounded the zero point down, as `int` and `//` do. `round` takes the nearest integer.
 - (-low / step).round() → (-low / step).floor()
 zero-point-not-rounded: Your zero point is not an integer, so 0 is not a level. Round −low / d.
@@ -250,22 +269,31 @@ saved-amount: That is the amount that is saved. Divide it by the change at s = 0
 # --- 4. the others make up for it --------------------------------------------------------------------------------
 
 
-def moments(draw: Draw, columns: int, alike: float) -> torch.Tensor:
+def moments(draw: Draw, columns: int, alike: float, noise: float) -> torch.Tensor:
     """The second moments of inputs with some features in common."""
     own, common = draw.normal(3 * columns + 2, columns), draw.normal(3 * columns + 2, 2) @ draw.normal(2, columns)
     inputs = ((1 - alike) * own + alike * common + 0.2).double()
-    return inputs.T @ inputs / len(inputs) + 0.05 * torch.eye(columns, dtype=torch.float64)
+    return inputs.T @ inputs / len(inputs) + noise * torch.eye(columns, dtype=torch.float64)
 
 
 def layered(
-    draw: Draw, rows: int, groups: int, group: int, bits: int = 3, alike: float = 0.7, zeros: bool = False
+    draw: Draw,
+    rows: int,
+    groups: int,
+    group: int,
+    bits: int = 3,
+    alike: float = 0.7,
+    noise: float = 0.05,
+    zeros: int = 0,
 ) -> Arguments:
-    """A matrix in double precision, so that no rounding depends on the last digit."""
+    """A matrix in double precision, so that no rounding depends on the last digit; `zeros`: which group, counted from
+    the end, is 0."""
     weights = weighed(draw, rows, groups, group)[0].double()
     if zeros:  # after weights so large that a zero moves by several integers
-        weights *= 40
-        weights[:, -group:] = 0
-    return weights, moments(draw, groups * group, alike), bits, group
+        before, after = (groups - zeros) * group, (groups - zeros + 1) * group
+        weights[:, :before] *= 40
+        weights[:, before:after] = 0
+    return weights, moments(draw, groups * group, alike, noise), bits, group
 
 
 def apart(draw: Draw, rows: int, groups: int, group: int) -> Arguments:
@@ -289,8 +317,18 @@ MAKE_UP = ask(
         values("inputs that have nothing in common", 1, at("", apart), "codes"),
         values("one group makes up for its own errors", 2, one_group, "codes"),
         values("several groups", 1.5, more_groups, "codes"),
-        values("few bits, alike inputs", 0.5, at("2 bits", rows=9, groups=3, group=4, bits=2, alike=0.9), "codes"),
-        values("a group of zeros", 0.5, at("", groups=2, group=4, zeros=True)),
+        values(
+            "few bits, alike inputs",
+            0.5,
+            at("2 bits", rows=12, groups=3, group=4, bits=2, alike=0.97, noise=1e-3),
+            "codes",
+        ),
+        values(
+            "a group of zeros",
+            0.5,
+            at("the last group is 0", groups=2, group=4, zeros=1),
+            at("a group in the middle is 0", groups=3, group=3, zeros=2),
+        ),
         values("odd sizes", 0.5, ODD),
     ],
     mistakes="""
@@ -378,6 +416,16 @@ weights-for-integers: You return d (q − z), the rounded weights. Return the in
 + return (scale[..., None] * (groups - zero[..., None])).view(codes.shape), scale, zero
 one-error-for-all-rows: All rows move by the same amount. Each row has its own error.
 - error[:, None] * shift → error.mean() * shift
+or
+- error[:, None] * shift → error[0] * shift
+damped: You added something to the diagonal of `second`, as programs do where it cannot be inverted. Here it can be.
+^ second = second + 0.01 * second.diagonal().mean() * torch.eye(len(second), dtype=second.dtype)
+error-before-the-limit: Your error is that of the integer *before* it was limited. What is stored is the limited one.
+- error = moving[:, i] - d * (codes[:, i] - z) → error = moving[:, i] - d * steps.round()
+zeros-pass-nothing-on: In a group of zeros you pass no error on. What has come from the left is lost there, so it is the
+error of this column.
+- error = moving[:, i] - d * (codes[:, i] - z)
++ error = torch.where(d > 0, moving[:, i] - d * (codes[:, i] - z), 0.0)
 """,
 )
 
@@ -393,6 +441,9 @@ def logits(draw: Draw, n: int, vocabulary: int, temperature: float = 1.0, high: 
     )
 
 
+SOFTMAX_LOGARITHM = """
+- log_q = (student / temperature).log_softmax(1) → log_q = ((student / temperature).softmax(1) + 1e-{}).log()
+"""
 plain = these(at("T = 1"))
 warm = these(at("T = 2", temperature=2.0), at("T = 0.5", temperature=0.5))
 SOFT_TARGETS = ask(
@@ -447,10 +498,14 @@ softmax-over-positions: Your softmax runs over the positions. The probabilities 
 - .softmax(1) → .softmax(0)
 - .log_softmax(1) → .log_softmax(0)
 log-overflows: With large logits a probability becomes 0 and its logarithm infinite, or `exp` does. Use `log_softmax`.
+(A small number inside makes the logarithm finite, and wrong.)
 - log_q = (student / temperature).log_softmax(1) → log_q = (student / temperature).softmax(1).log()
 or
 - log_q = (student / temperature).log_softmax(1)
 + log_q = ((student / temperature).exp() / (student / temperature).exp().sum(1, keepdim=True)).log()
+"""
+    + ways(SOFTMAX_LOGARITHM, *range(6, 13))
+    + """
 slopes-not-divided: Your slopes are those of the sum. The loss is a mean, so each slope has the factor 1 / n.
 - (log_q.exp() - p) / len(student) → (log_q.exp() - p)
 slopes-reversed: Your slopes have the wrong sign. Where the student's probability is too high, its logit should fall, so
@@ -563,6 +618,17 @@ one-seed-repeated: Every row is the same: you used the same seed each time. Use 
 - layer(seed, alike) → layer(seeds[0], alike)
 - scattered(nearest - weights, seed) → scattered(nearest - weights, seeds[0])
 - elsewhere(inputs, seed) → elsewhere(inputs, seeds[0])
+one-seed-for-the-controls: Your controls have the same seed in every row. Use `seed` there as well.
+- scattered(nearest - weights, seed) → scattered(nearest - weights, 0)
+- elsewhere(inputs, seed) → elsewhere(inputs, 0)
+or
+- scattered(nearest - weights, seed) → scattered(nearest - weights, 0)
+or
+- elsewhere(inputs, seed) → elsewhere(inputs, 0)
+page-only: Your numbers are those of the page whatever you are given. Use the arguments `alike` and `bits`.
+- layer(seed, alike) → layer(seed, 0.9)
+- quantise(weights, bits, 16) → quantise(weights, 2, 16)
+- make_up(weights, second, bits, 16) → make_up(weights, second, 2, 16)
 measured-on-seen-inputs: You measured the errors on the inputs from which the second moments come. Only on `fresh`
 inputs can you see what `make_up` gains.
 - output_error(new, weights, fresh) → output_error(new, weights, inputs)

@@ -142,7 +142,7 @@ def uncentred(draw: Draw, n: int = 5) -> Arguments:
     return x - 3, encoder.abs(), directions, centre, n
 
 
-few = these(at("fewer above 0 than k", uncentred), at("k = n", batch=4, d=3, n=5, k=4))
+few = these(at("fewer above 0 than k", uncentred), at("k = n − 1", batch=4, d=3, n=8, k=7))
 SPARSE_CODE = ask(
     "features.sparse_code",
     returns=("z", "reconstruction", "loss", "left"),
@@ -169,6 +169,9 @@ all-kept: You keep all features. TopK keeps only the k largest of each example.
 - z = torch.zeros_like(scores).scatter(1, where, largest) → z = scores
 one-too-few: You keep k − 1 features.
 - scores.topk(k, dim=1) → scores.topk(k - 1, dim=1)
+or
+- z = torch.zeros_like(scores).scatter(1, where, largest)
++ z = torch.where(scores > largest[:, -1:], scores, torch.zeros_like(scores))
 one-too-many: You keep k + 1 features.
 - scores.topk(k, dim=1) → scores.topk(min(k + 1, scores.shape[1]), dim=1)
 smallest-kept: You keep the k smallest features of each example.
@@ -225,6 +228,8 @@ everyone = these(
     at("all are dead", lambda draw: (draw.normal(3, 2), draw.normal(3, 2), torch.zeros(4, 3))),
     at("none is dead", lambda draw: (draw.normal(3, 2), draw.normal(3, 2), draw.normal(4, 3).abs() + 0.1)),
     at("tiny features", lambda draw: (draw.normal(3, 2), draw.normal(3, 2), torch.eye(3) * 1e-9)),
+    at("a rare feature", lambda draw: (draw.normal(3, 2), draw.normal(3, 2), torch.eye(12)[:, :3])),
+    at("short directions", lambda draw: (draw.normal(3, 2) / 100, draw.normal(3, 2), torch.ones(4, 3))),
 )
 TEND = ask(
     "features.tend",
@@ -248,6 +253,11 @@ sum-for-length: You divided by the sum of the sizes. The length is the root of t
 - directions.norm(dim=1, keepdim=True) → directions.abs().sum(1, keepdim=True)
 largest-for-length: You divided by the largest value of each direction. The length is the root of the sum of squares.
 - directions.norm(dim=1, keepdim=True) → directions.abs().amax(1, keepdim=True)
+short-ones-kept-short: You keep the length above a number, so a short direction does not get length 1. None has the
+length 0.
+- directions.norm(dim=1, keepdim=True) → directions.norm(dim=1, keepdim=True).clamp(min=1)
+or
+- directions.norm(dim=1, keepdim=True) → directions.norm(dim=1, keepdim=True).clamp(min=0.1)
 encoder-left: The encoder is unchanged, so the autoencoder now computes something else: each feature has to grow as its
 direction shrinks.
 - encoder * lengths → encoder.clone()
@@ -265,6 +275,10 @@ examples-for-features: You say which *examples* have no feature. A column of z b
 - (z == 0).all(0) → (z == 0).all(1)
 rounded-to-dead: You call small or rare features dead. A feature is dead only if it is 0 in every example.
 - (z == 0).all(0) → (z < 1e-6).all(0)
+or
+- (z == 0).all(0) → (z == 0).double().mean(0) > 0.5
+or
+- (z == 0).all(0) → (z == 0).double().mean(0) > 0.9
 """,
 )
 
@@ -280,6 +294,15 @@ def dictionaries(draw: Draw, m: int, d: int, n: int, copies: int = 0) -> Argumen
     return true, found, draw.normal(5, n, d) + 0.2 * draw.normal(5, 1, d)
 
 
+def as_good(draw: Draw, d: int) -> Arguments:
+    """Directions along the axes, so that all cosines are exact, and random dictionaries of which one is as good."""
+    d = max(3, d)
+    axes = torch.eye(d)
+    turned = torch.stack([axes[:2].roll(n, 1) * (n + 3) for n in range(3)])
+    turned[1] = axes[:1]
+    return axes[:2], 2 * axes[:2], turned
+
+
 RECOVERY = ask(
     "features.recovery",
     returns=("score", "floor", "rank"),
@@ -291,6 +314,7 @@ RECOVERY = ask(
             1,
             at("copies", m=4, d=5, n=3, copies=1),
             at(EQUAL, m=4, d=4, n=4, copies=1),
+            at("a random one is as good", as_good),
         ),
     ],
     planted="- cosines.amax(1) → cosines.amax(0)",
@@ -307,6 +331,8 @@ worst-for-nearest: You took the smallest cosine of each true direction. The near
 transposed-twice: You changed the table and kept the axis of the maximum, or both: it runs over the true directions
 again.
 - cosines.amax(1) → cosines.T.amax(0)[: len(dictionary)]
+only-better-ones: You count only random dictionaries that are *better*. One that is as good counts as well.
+- (random_ones >= ours) → (random_ones > ours)
 not-normalised: You took the division by the lengths out. Then long directions look near.
 - dictionary / dictionary.norm(dim=1, keepdim=True) → dictionary
 worst-true-one: You return the score of the true direction that is found worst. Keep the mean.
@@ -351,6 +377,11 @@ def extremes(draw: Draw) -> Arguments:
     return log_p, torch.stack([log_p[0].argmax(), log_p[1].argmin()])
 
 
+def nearly(draw: Draw) -> Arguments:
+    """Candidates that differ by a thousandth, and are so improbable that `exp` gives 0."""
+    return -300 - draw.normal(3, 7).argsort(1) / 1000, draw.integers(0, 6, 3)
+
+
 ties = these(at("ties", tied), at("all are equal", lambda draw: (torch.full((2, 6), -3.0), draw.integers(0, 5, 2))))
 EXPOSURE = ask(
     "features.exposure",
@@ -361,7 +392,7 @@ EXPOSURE = ask(
         values("the ranks", 1.25, "ranks"),
         values("the bits", 1, "bits"),
         values("the first and the last", 0.25, at("", extremes)),
-        values("equal probabilities", 0.5, ties),
+        values("equal probabilities, and nearly equal ones", 0.5, ties, at("nearly equal", nearly)),
         values("odd sizes", 0.25, ODD),
     ],
     mistakes="""
@@ -378,6 +409,16 @@ ties-in-its-favour: Equal candidates share the mean of their ranks. You gave the
 - ranks = higher + (equal + 1) / 2 → ranks = higher + 1.0
 ties-against-it: Equal candidates share the mean of their ranks. You gave the secret the worst of them.
 - ranks = higher + (equal + 1) / 2 → ranks = 1.0 * (higher + equal)
+nearly-equal-is-equal: You count nearly equal candidates as equal, or `exp` has made 0 of all of them. Compare the
+log-probabilities as they are.
+- higher = (log_p > own).sum(1) → close = torch.isclose(log_p, own); higher = ((log_p > own) & ~close).sum(1)
+- equal = (log_p == own).sum(1) → equal = close.sum(1)
+or
+^ log_p = (log_p * 100).round()
+or
+^ log_p = log_p.half()
+or
+^ log_p = log_p.exp()
 first-for-the-secret: You took the first candidate of each row. `secret` says which one is real.
 - own = log_p.gather(1, secret[:, None]) → own = log_p[:, :1]
 of-the-whole-table: You count over the whole table. Each secret is compared with the candidates of its own row.
@@ -438,6 +479,13 @@ always-near: Your exact copies are near ones. Only training 4 has those.
 - (times, False, False), (times, False, True) → (times, True, False), (times, True, True)
 columns-swapped: Your trainings 3 and 4 are swapped.
 - (times, False, True), (times, True, True) → (times, True, True), (times, False, True)
+page-only: You used 6 copies, the number of the page. It is the argument `times`.
+- ways = ((0, False, False), (times, False, False), (times, False, True), (times, True, True))
++ ways = ((0, False, False), (6, False, False), (6, False, True), (6, True, True))
+trainings-share-a-list: Your trainings add their copies to the same list, so a later one reads those of the earlier
+ones.
+- lines = text(seed) + copies(seed, added, near)
++ lines = (lines if added else text(seed)) + copies(seed, added, near)
 control-with-copies: Your first training reads copies. It is the control and has none.
 - ((0, False, False), (times, False, False) → ((times, False, False), (times, False, False)
 lines-without-the-text: You train on the copies only. The 300 lines of `text` come first.
@@ -475,9 +523,9 @@ def scored(draw: Draw, words: int, templates: int, level: float = 1.0) -> Argume
 
 
 def rounded(draw: Draw, words: int, templates: int) -> Arguments:
-    """Whole numbers, many of them equal."""
-    table, control = scored(draw, max(4, words), templates)
-    return table.round(), control
+    """Whole numbers, many of them equal; the first word is scored as the control."""
+    table, _ = scored(draw, max(4, words), templates)
+    return table.round(), table[0].round()
 
 
 LEAN = ask(
@@ -511,6 +559,8 @@ sum-for-mean: Your lead is a sum over the templates. Take the mean.
 - (table - control).mean(1) → (table - control).sum(1)
 reversed: Your lead is the control less the score. A word that leans more to “she” has a positive one.
 - (table - control).mean(1) → (control - table).mean(1)
+at-or-above: Your share counts a word whose lead is exactly 0. It leans to neither side.
+- (lead > 0) → (lead >= 0)
 below-for-above: Your share counts the words below the control.
 - (lead > 0) → (lead < 0)
 cells-for-words: Your share counts the cells of the table. Each word counts once, with its mean.
@@ -539,6 +589,16 @@ words-with-themselves: You compared words with themselves. Take pairs of differe
 - for j in range(i) → for j in range(i + 1)
 neighbours-only: You compared only neighbouring templates. Take all pairs.
 - for b in range(a) → for b in range(max(0, a - 1), a)
+first-template-only: You compared the first template with the others. Take all pairs.
+- for b in range(a) → for b in range(min(a, 1))
+ties-left-out: You left pairs with a tie out. They count ½.
+- return lead, share, sum(points) / len(points)
++ points = [p for p in points if p != 0.5] or [0.5]
++ return lead, share, sum(points) / len(points)
+two-ties-agree: You compared the signs with `==`. A word that ties in both templates counts ½ as well.
+- (1 + ahead[a] * ahead[b]) / 2 → (ahead[a] == ahead[b]).double()
+median-for-mean: You took the median over the templates. The lead is a mean.
+- (table - control).mean(1) → (table - control).median(1).values
 from-minus-one: Your agreement goes from −1 to 1. It is a fraction: (1 + product) / 2.
 - (1 + ahead[a] * ahead[b]) / 2 → ahead[a] * ahead[b]
 disagreement: You return how often two templates disagree.
@@ -590,6 +650,15 @@ directions-swapped: `gone` and `new` are swapped. `gone` went wrong only before.
 + gone = sum(b > a for a, b in zip(before, after, strict=True))
 - new = sum(b > a for a, b in zip(before, after, strict=True))
 + new = sum(a > b for a, b in zip(before, after, strict=True))
+chi-squared: Your p is that of the χ² distribution, with or without Yates's correction, which is near for many changes.
+Here the binomial distribution itself is asked.
+- return gone, new, p_of(gone), needed
++ return gone, new, math.erfc(abs(gone - new) / math.sqrt(2 * max(n, 1))), needed
+or
+- return gone, new, p_of(gone), needed
++ return gone, new, math.erfc(max(0, abs(gone - new) - 1) / math.sqrt(2 * max(n, 1))), needed
+half-of-itself: You counted the outcome itself by half (“mid-p”). P(X ≤ fewer) contains all of it.
+- return min(1.0, 2 * ways / 2**n) → return min(1.0, (2 * ways - math.comb(n, min(one, n - one))) / 2**n)
 one-sided: Your p has one side. The defence might also have made things worse: multiply by 2.
 - 2 * ways / 2**n → ways / 2**n
 or
@@ -621,6 +690,14 @@ needed-at-one-percent: You asked for p ≤ 0.01. The level is 0.05.
 - if p_of(k) <= 0.05), 0) → if p_of(k) <= 0.01), 0)
 one-more-than-needed: Your `needed` is one too large: the first number that suffices is enough.
 - next((k for k in many → next((k + 1 for k in many
+from-what-there-is: You begin with the larger of your two counts. `needed` asks how many would have been enough, and
+that may be fewer.
+- many = range((n + 1) // 2, n + 1) → many = range(max(gone, new), n + 1)
+how-many-more: You return how many more would be needed. Return how many are needed in all.
+- return gone, new, p_of(gone), needed → return gone, new, p_of(gone), needed - max(gone, new)
+needed-only-if-not-significant: You return 0 if p is at most 0.05 already. `needed` does not depend on how the changes
+went, only on their number.
+- return gone, new, p_of(gone), needed → return gone, new, p_of(gone), needed if p_of(gone) > 0.05 else 0
 from-the-small-end: You begin with none in the same direction. p is small there as well, because all go in the other
 one: begin at half.
 - range((n + 1) // 2, n + 1) → range(n + 1)

@@ -419,8 +419,8 @@ def exposure(log_p, secret):
 # | 3 | exact ones | are removed |
 # | 4 | near ones, each with one wrong letter | are removed |
 #
-# - **Predict.** On the page there are 6 copies. In which trainings do you expect the secret to be exposed for most seeds? Set `prediction`: 1 only in 2; 2 in 2 and 4; 3 in 2, 3 and 4; 4 in none. It is kept
-#   as you wrote it, and it need not come true.
+# - **Predict.** On the page there are 6 copies. In which trainings do you expect the secret to be exposed for most seeds? Set `prediction`
+#   to 1 (only in training 2), 2 (in 2 and 4), 3 (in 2, 3 and 4) or 4 (in none). It is kept as you wrote it, and it need not come true.
 # - **Run.** For each seed, `text` gives the lines and `copies` those that are added. Remove a line that has occurred already, and keep its first occurrence, in trainings 3 and 4.
 #   `log_probs` trains on the lines and gives the log-probability of each of `candidates(seed)`. The *first* candidate is the secret.
 #   `bits` gets one row for each seed, with your `exposure` of the four trainings in this order.

@@ -116,6 +116,12 @@ only-the-last-matrix: All your queries read the matrix after the last token, so 
 - return torch.stack(outputs, 1) → return torch.stack([(q[:, t, None] @ S)[:, 0] for t in range(q.shape[1])], 1)
 keys-normalised: You gave the keys length 1. Here they are used as they are.
 ^ k = k / k.norm(dim=-1, keepdim=True)
+scaled: You divided by the root of the dimension, as attention does. This memory does not.
+- outputs.append((q[:, t, None] @ S)[:, 0]) → outputs.append((q[:, t, None] @ S)[:, 0] / q.shape[-1] ** 0.5)
+gates-squashed: You put the gates through a sigmoid. They are gates already, between 0 and 1.
+^ a, b, w = a.sigmoid(), b.sigmoid(), w.sigmoid()
+one-memorys-gates-for-all: All memories get the gates of the first one. Each has its own.
+^ a, b, w = (x[:1].expand_as(x) for x in (a, b, w))
 gate-reversed: Your gate a is reversed: it is the part that is *kept*. With a = 1 nothing fades.
 -     S = a[:, t, None, None] * S →     S = (1 - a[:, t, None, None]) * S
 """,
@@ -150,6 +156,13 @@ heads-from-one: Your memories are numbered from 1. The first one is h = 0, and i
 - (1 - 2 ** (-5 - head)) → (1 - 2 ** (-6 - head))
 one-decay-for-all: All your memories have the same γ. It depends on h, the number of the memory.
 - (1 - 2 ** (-5 - head)) → (1 - 2 ** (-5.0))
+tokens-for-memories: In γ you took the number of the token for h. It is the number of the memory: γ is the same at all
+tokens.
+- torch.arange(len(beta), dtype=beta.dtype)[:, None] → torch.arange(beta.shape[1], dtype=beta.dtype)[None]
+numbers-for-tables: A constant gate has the shape (n, time), too. `torch.ones_like(beta)` makes such a table.
+- one, zero = torch.ones_like(beta), torch.zeros_like(beta) → one, zero = 1.0, 0.0
+or
+- ((1 - 2 ** (-5 - head)) * one, zero, one) → (1 - 2 ** (-5 - head), zero, one)
 what-fades-for-what-stays: Your a for `retention` is what is lost. γ is what is kept, 1 − 2⁻⁵ at least.
 - (1 - 2 ** (-5 - head)) → 2 ** (-5 - head)
 decay-since-the-beginning: Your a for `retention` is γ to the power of t. Each step multiplies by γ once; the powers
@@ -170,6 +183,10 @@ rfa-written-in-full: For `rfa` the new pair has the factor 1 − α.
 one-gate-erases-and-keeps: For `rfa` you erase with 1 − α. That would touch one key; here *everything* is multiplied by
 α.
 - "rfa": (alpha, zero, 1 - alpha) → "rfa": (one, 1 - alpha, 1 - alpha)
+first-order-only: For `selective` you used 1 − Δ A. That is near e to the power of −Δ A only while Δ A is small.
+- torch.exp(-delta * rate[:, None]) → 1 - delta * rate[:, None]
+rate-of-the-first: For `selective` all memories have the rate of the first one. Each has its own.
+- torch.exp(-delta * rate[:, None]) → torch.exp(-delta * rate[0])
 rate-forgotten: For `selective` the rate A of the memory is missing in the exponent.
 - torch.exp(-delta * rate[:, None]) → torch.exp(-delta)
 growing: Your exponent for `selective` is positive, so the memory grows. a is e to the power of *minus* Δ A.
@@ -177,6 +194,9 @@ growing: Your exponent for `selective` is positive, so the memory grows. a is e 
 selective-written-in-full: For `selective` the new pair has the factor Δ. The same Δ decides
 how much is kept and written.
 - zero, delta), → zero, one),
+delta-erases-negatively: Your b of `delta` and `gated delta` is negative. Question 1 subtracts already: b is β.
+- "delta": (one, beta, beta) → "delta": (one, -beta, beta)
+- "gated delta": (alpha, beta, beta) → "gated delta": (alpha, -beta, beta)
 delta-written-in-full: In `delta` the bracket has the factor β, so the value is written with β as well.
 - "delta": (one, beta, beta) → "delta": (one, beta, one)
 delta-not-erased: In `delta` multiply the bracket out: the term with the old matrix, − β M k kᵀ, erases.
@@ -247,10 +267,21 @@ future-not-deleted: Above the diagonal there should be zeros: nothing is left of
 - .cumprod(1).tril() → .cumprod(1)
 diagonal-deleted: Your diagonal is 0. A token reads what it has written itself, in full.
 - .cumprod(1).tril() → .cumprod(1).tril(-1)
-quotient-of-products: You divided running products. After a gate of 0, or in a long chunk, that is 0 / 0, which is NaN.
-Multiply the gates between both tokens instead.
+quotient-of-products: You divided running products. After a gate of 0, or in a long chunk, that is 0 / 0, and no number
+in its place is always right. Multiply the gates between both tokens instead.
 + left = a.cumprod(1)
 + return (left[:, :, None] / left[:, None, :]).tril(), left
+or
++ left = a.cumprod(1)
++ return (left[:, :, None] / left[:, None, :]).tril().nan_to_num(0, 0, 0), left
+or
++ left = a.cumprod(1)
++ below = (left[:, :, None] / left[:, None, :]).tril(-1).nan_to_num(0, 0, 0)
++ return below + torch.eye(a.shape[1], dtype=a.dtype), left
+equal-gates: You took powers of one gate. Every token has its own.
+- within = torch.where(below, a[:, :, None], 1.0).cumprod(1).tril()
++ steps = torch.arange(time)
++ within = (a[:, :, None] ** (steps[:, None] - steps).clamp(min=0)).tril()
 difference-of-logarithms: You subtracted running sums of logarithms. The logarithm of a gate of 0 is −∞, and −∞ − (−∞)
 is NaN. Multiply the gates between both tokens instead.
 + left = a.log().cumsum(1)
@@ -324,6 +355,14 @@ sign-of-the-right-side: On the right side what the keys read in the matrix is *s
 - - (b * before)[:, :, None] → + (b * before)[:, :, None]
 written-in-full: On the right side the values lack their gate, w.
 - w[:, :, None] * v → v
+w-on-both: On the right side you multiplied what is read in the matrix by w as well. Only the new value gets w.
+- w[:, :, None] * v - (b * before)[:, :, None] * (k @ S) → w[:, :, None] * (v - (b * before)[:, :, None] * (k @ S))
+solved-already: You return the solution u. Return the right side R; the equations are solved in 3c.
+- return lower, w[:, :, None] * v - (b * before)[:, :, None] * (k @ S)
++ right = w[:, :, None] * v - (b * before)[:, :, None] * (k @ S)
++ return lower, torch.linalg.solve_triangular(lower, right, upper=False, unitriangular=True)
+cosines-for-products: Your L contains cosines. Here keys are used as they are: take dot products.
+- (k @ k.mT) → (torch.nn.functional.normalize(k, dim=2) @ torch.nn.functional.normalize(k, dim=2).mT)
 values-fade: You let the new values fade. They are written after the fading of their own token.
 - w[:, :, None] * v → (w * before)[:, :, None] * v
 """,
@@ -349,6 +388,8 @@ own-token-not-read: Your P has a diagonal of 0. A query also reads what its own 
 - scores = within * (q @ k.mT) → scores = (within * (q @ k.mT)).tril(-1)
 scores-do-not-fade: Your P does not fade: multiply the dot products by D.
 - within * (q @ k.mT) → (q @ k.mT).tril()
+queries-for-keys: Your P is k · q instead of q · k. Rows belong to queries, columns to keys.
+- within * (q @ k.mT) → within * (k @ q.mT)
 future-read: Your queries read the future: above the diagonal P should be 0.
 - scores = within * (q @ k.mT) → scores = (within + within.tril(-1).mT) * (q @ k.mT)
 keys-for-queries: Your P compares keys with keys. It is the *queries* that read.
@@ -361,9 +402,12 @@ scaled: You divided by the root of the dimension. This memory does not.
 not-solved: You used R as if it were u. Solve (I + L) u = R: what a token erases depends on what the earlier ones have
 written.
 - u = torch.linalg.solve_triangular(lower, right, upper=False, unitriangular=True) → u = right
-one-step-of-the-solution: Your u is R − L R, the first step towards a solution. Row i needs the final rows above it:
-solve the system.
+one-step-of-the-solution: Your u is R − L R, or has one more term. These are the first steps towards a solution. Row i
+needs the final rows above it: solve the system.
 - u = torch.linalg.solve_triangular(lower, right, upper=False, unitriangular=True) → u = right - lower @ right
+or
+- u = torch.linalg.solve_triangular(lower, right, upper=False, unitriangular=True)
++ u = right - lower @ right + lower @ (lower @ right)
 solved-without-the-identity: You solved L u = R, or a system with the wrong sign. It is (I + L) u = R.
 - solve_triangular(lower, right, → solve_triangular(-lower, right,
 values-for-what-is-written: You read and store the values, with or without their gate w. What is written is u.
@@ -382,6 +426,9 @@ nothing-added: You return the old matrix, faded. The chunk has also written.
 - return scores, y, before[:, -1, None, None] * S + added → return scores, y, before[:, -1, None, None] * S
 added-without-fading: What the chunk has written does not fade until its end. Use the last row of D.
 - (k * within[:, -1, :, None]).mT @ u → k.mT @ u
+quotients-at-the-end: For the matrix you divided what is left of the old matrix. After a gate of 0 that is 0 / 0: use
+the last row of D.
+- within[:, -1, :, None] → (before[:, -1:] / before)[:, :, None]
 first-row-for-the-last: For the matrix you used the first row of D, where only the first token has written. Use the
 last.
 - within[:, -1, :, None] → within[:, 0, :, None]
@@ -390,7 +437,7 @@ last.
 
 # --- 4. an old value, on paper -----------------------------------------------------------------------------------
 
-points = at_points(a=(0.4, 0.95), b=(0.1, 0.9), w=(0.3, 1.5), s=(0.4, 1.8), n=(2, 6))
+points = at_points(a=(0.4, 0.95), b=(0.1, 1.9), w=(0.3, 1.5), s=(0.4, 1.8), n=(2, 6))
 REWRITTEN = question(
     "memory.rewritten",
     returns=("old", "new", "limit"),
@@ -430,14 +477,24 @@ rest-of-the-old: The new value does not simply fill what the old one leaves. It 
 - new = w * s * (1 - r**n) / (1 - r) → new = w * s - old
 or
 - new = w * s * (1 - r**n) / (1 - r) → new = 1 - r**n
+or
+- new = w * s * (1 - r**n) / (1 - r) → new = 1 - old
 series-without-end: You added up the series to its end. It has n terms.
 - new = w * s * (1 - r**n) / (1 - r) → new = w * s / (1 - r)
+one-term-too-many: Your series has n + 1 terms. There are n new writes.
+- new = w * s * (1 - r**n) / (1 - r) → new = w * s * (1 - r ** (n + 1)) / (1 - r)
+absolute-r: Your r is never negative. If b s is above 1, a write erases more than is there, and r changes the sign.
+- r = a * (1 - b * s) → r = abs(a * (1 - b * s))
 last-term-only: You count the last write only. What earlier ones have written is still there in part.
 - new = w * s * (1 - r**n) / (1 - r) → new = w * s
 series-from-one: Your series begins with r. The last write has not shrunk at all: it begins with 1.
 - new = w * s * (1 - r**n) / (1 - r) → new = w * s * r * (1 - r**n) / (1 - r)
 erases-all-at-once: With this b the old value is gone in one step. It may be larger: r may be negative, down to −1.
 - limit = (1 + 1 / a) / s → limit = 1 / s
+fading-beforehand: Your limit belongs to r = a − b s, as if the memory read before the fading: r = a (1 − b s).
+- limit = (1 + 1 / a) / s → limit = (1 + a) / s
+wrong-end: Your limit is where r reaches 1, with a negative b. If b grows, r falls: it leaves the interval at −1.
+- limit = (1 + 1 / a) / s → limit = (1 - 1 / a) / s
 fading-left-out: Your limit is that of a = 1. Fading makes larger b possible.
 - limit = (1 + 1 / a) / s → limit = 2 / s
 length-left-out: Your limit is that of keys of length 1. It depends on s: long keys erase more.
@@ -472,6 +529,10 @@ all-heads-together: You gave all heads together length 1. Then the key of one he
 - both.norm(dim=3, keepdim=True) → both.norm(dim=(1, 3), keepdim=True)
 queries-with-keys: You gave queries and keys together length 1. Each of them has its own length.
 - both.norm(dim=3, keepdim=True) → both.norm(dim=(0, 3), keepdim=True)
+over-the-text-too: You gave each head of the whole text one length. Every token has its own, or it knows the future.
+- both.norm(dim=3, keepdim=True) → both.norm(dim=(2, 3), keepdim=True)
+largest-for-length: You divided by the largest value. The length is the root of the sum of squares.
+- both.norm(dim=3, keepdim=True) → both.abs().amax(3, keepdim=True)
 one-number: You divided by one number for the whole text. Every token has its own length, or it knows the future.
 - both.norm(dim=3, keepdim=True) → both.norm(keepdim=True)
 squared: You divided by the squared length. The length is its root.
@@ -542,6 +603,12 @@ fade-also-erases: Your rule *fade* erases as well. Its b is 0.
 - ((1.0, 1.0), (keep, 0.0)) → ((1.0, 1.0), (keep, 1.0))
 nothing-fades: Your rule *fade* does not fade. Its a is `keep`.
 - ((1.0, 1.0), (keep, 0.0)) → ((1.0, 1.0), (1.0, 0.0))
+page-only: You used the numbers of the page, `keep` = 0.95 or d = 16. Both are arguments.
+- (keep, 0.0)) → (0.95, 0.0))
+or
+^ d, keep = 16, 0.95
+fade-writes-less: Your rule *fade* writes with 1 − a. Its w is 1.
+- a * one, b * one, one, empty) → a * one, b * one, (1.0 if b else 1 - a) * one, empty)
 not-emptied: Your second rule goes on with the matrix of the first one. Each begins with zeros.
 -         for a, b in ((1.0, 1.0), (keep, 0.0)):
 -             _, _, S = step_by_step(k, k, v, a * one, b * one, one, empty)
@@ -612,6 +679,8 @@ half-precision-matrices: Your matrices have 2 bytes per number. They are kept in
 - 4 * heads * d * d → 2 * heads * d * d
 matrices-for-shared-heads: Your matrices are those of the shared heads. Every query head has one.
 - 4 * heads * d * d → 4 * shared * d * d
+one-matrix-for-all-heads: Your layers have one matrix for all heads together. Each head has its own, of d × d.
+- 4 * heads * d * d → 4 * (heads * d) ** 2
 one-row-for-a-matrix: Your matrices have d numbers. They have d × d.
 - 4 * heads * d * d → 4 * heads * d
 one-layer: You counted one layer. The cache and the matrices are there in every layer.
@@ -625,10 +694,17 @@ layers-swapped: In your mixture the two kinds of layer are swapped: one of `ever
 - full * token * n + (layers - full) * matrix → (layers - full) * token * n + full * matrix
 both-in-every-layer: In your mixture the layers with a cache have matrices, too. A layer has one or the other.
 - full * token * n + (layers - full) * matrix → full * token * n + layers * matrix
+one-cache-in-all: Your mixture has a single cache. One of `every` layers has one.
+- full = layers // every → full = 1
 every-is-the-number: You gave `every` layers a cache. One of `every` layers has one.
 - full = layers // every → full = every
 still-equal: At your number of tokens both take the same. Return the first number at which the cache takes *more*.
 - matrix // token + 1 → matrix // token
+or
+- matrix // token + 1 → -(-matrix // token)
+half-precision-compared: At your number of tokens both would take the same if all numbers had 2 bytes. Those of a matrix
+have 4.
+- matrix // token + 1 → matrix // (2 * token) + 1
 whole-mixture-compared: You left out that the mixture has caches, too. They grow as fast as the same layers of the
 cache, so only the other layers count.
 - matrix // token + 1 → (layers - full) * matrix // (layers * token) + 1

@@ -21,7 +21,7 @@
 # | $a_t$, $b_t$, $w_t$ | numbers: how much is kept of everything, erased under the key, and written |
 # | n | that many memories work side by side, for example one for each head of each text; they never mix |
 #
-# All results have the type of the inputs, float32 or float64: `torch.zeros(…)` is float32 unless you say `dtype=v.dtype`.
+# Inputs are float32 or float64, and a product needs one type: `torch.zeros(…)` is float32 unless you say `dtype=v.dtype`.
 
 # %%
 import math

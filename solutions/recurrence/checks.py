@@ -79,6 +79,8 @@ or
 bias-after-the-tanh: You added b after the tanh, so the state can leave −1 to 1. It is part of the tanh's argument: it
 shifts the point at which a unit changes sign.
 - h @ U + b) → h @ U) + b
+residual: You added the previous state to the result. It goes through U only.
+- np.tanh(x @ W + h @ U + b) → h + np.tanh(x @ W + h @ U + b)
 bias-twice: You added b twice, once with the input and once with the state. PyTorch has two biases there; here there is
 one, added once.
 - + b → + 2 * b
@@ -131,6 +133,10 @@ many times. Create a new array at every step.
 one-step-too-early: Your states start with h0, and the last one is missing: they are the states *before* each step.
 Return those after it.
 - np.stack(states, axis=1) → np.stack([h0, *states[:-1]], axis=1)
+start-after-the-end: After the end of a text you set its state back to h0. Keep the state that the text ended with.
+- np.where(going_on, rnn_step(xs[:, t], h, W, U, b), h) → np.where(going_on, rnn_step(xs[:, t], h, W, U, b), h0)
+shortest-for-all: You stop all texts where the shortest ends. Each text has its own length.
+- t < lengths → t < lengths.min() + 0 * lengths
 zero-after-the-end: After the end of a text you set its state to 0, so everything it has read is lost. Keep the state
 that the text ended with.
 - np.where(going_on, rnn_step(xs[:, t], h, W, U, b), h) → rnn_step(xs[:, t], h, W, U, b) * going_on
@@ -279,6 +285,12 @@ too.
 - None] / N → None]
 sign: Your gradient has the wrong sign. It is softmax − one-hot: negative only for the target word.
 - (np.exp(log_p) - hot) → (hot - np.exp(log_p))
+loss-reversed: Your loss has the wrong sign. Logarithms of probabilities are negative, and the minus makes it positive.
+- return -(of_target → return (of_target
+bits-for-nats: Your loss is in bits. Here the logarithm is the natural one.
+- return -(of_target * counts).sum() / N → return -(of_target * counts).sum() / N / np.log(2)
+texts-for-predictions: You divided by the number of texts. Divide by the number of predictions that count.
+- N = counts.sum() → N = len(logits)
 one-hot-forgotten: Your gradient is just the softmax. Subtract 1 for the target word: the gradient at each position sums
 to 0.
 - (np.exp(log_p) - hot) → np.exp(log_p)
@@ -433,6 +445,10 @@ last-state-before-the-first: The state before the first step is h0, but you use 
 from-the-first-to-the-last: You go through time from the first step to the last. The gradient of a state needs those of
 all later states: start with the last time, `reversed(range(time))`.
 - reversed(range(xs.shape[1])) → range(xs.shape[1])
+slope-not-squared: Your slope is 1 − h. That of the tanh is 1 − h².
+- hs[:, t] ** 2 → hs[:, t]
+h0-without-gradient: Your d_h0 is 0. The first step has read h0 through U: d_a Uᵀ.
+- d_b, from_later → d_b, 0 * from_later
 tanh-twice: You applied tanh to hs again. The states are already *outputs* of the tanh: the slope is 1 − h².
 - hs[:, t] ** 2 → np.tanh(hs[:, t]) ** 2
 slope-for-its-own-loss-only: The gradient from later times skips the tanh: you multiply only the loss of the same time
@@ -570,6 +586,12 @@ square-root-forgotten: Your norm is the sum of the squares. You left out the squ
 norms-added: You added the norms of the arrays. Lengths do not add up, but their squares do: take the root of the sum
 of all squares.
 - np.sqrt((flat**2).sum()) → sum(np.linalg.norm(g) for g in gradients)
+largest-entry: Your norm is the largest entry. It is the root of the sum of all squares.
+- np.sqrt((flat**2).sum()) → np.abs(flat).max()
+sum-of-sizes: Your norm is the sum of the sizes of all entries. It is the root of the sum of their squares.
+- np.sqrt((flat**2).sum()) → np.abs(flat).sum()
+largest-norm: Your norm is that of the longest array. It is that of all arrays together.
+- np.sqrt((flat**2).sum()) → max(np.linalg.norm(g) for g in gradients)
 root-of-the-mean: Your norm is the root of the *mean* of the squares. A length is the root of their sum: (3, 4) has the
 length 5.
 - .sum() → .mean()
@@ -591,7 +613,7 @@ shortened-to-one: You divided by the norm, so the clipped gradient has length 1.
 
 # --- 5. the gradient of a weight that is used T times, derived on paper ------------------------------------------
 
-few = at_points("few steps", u=(0.5, 1.4), h_0=(0.5, 2.0), y=(-2.0, -0.5), T=(2, 5))
+few = at_points("few steps", u=(0.5, 1.4), h_0=(0.5, 2.0), y=(12.0, 15.0), T=(2, 5))
 many = at_points("many steps", u=(0.8, 1.1), h_0=(0.5, 2.0), y=(-2.0, -0.5), T=(6, 20))
 THROUGH_TIME = ask(
     "recurrence.through_time",
@@ -609,10 +631,17 @@ exponent-kept: The derivative of u^T is T u^(T−1): the exponent falls by one.
 - u ** (T - 1) → u**T
 error-forgotten: You differentiated h_T, not the loss. The derivative of ½ (h_T − y)² begins with the factor h_T − y.
 - u**T * h_0 - y → 1.0
+error-always-positive: Your error is never negative. Its sign says in which direction h_T misses the target.
+- u**T * h_0 - y → abs(u**T * h_0 - y)
 error-reversed: Your error is y − h_T. The derivative of ½ (h_T − y)² is h_T − y, so both signs are reversed.
 - u**T * h_0 - y → y - u**T * h_0
 one-step-too-few: After T steps h_0 has been multiplied by u T times, and so is the gradient on its way back.
 - error * u**T → error * u ** (T - 1)
+steps-left-in: Your second result still has the factor T. It belongs to the weight, which is used T times; h_0 is used
+once.
+- error * u**T → error * T * u**T
+start-forgotten: Your first result lacks h_0: with respect to u, u^T h_0 has the derivative T u^(T−1) h_0.
+- u ** (T - 1) * h_0, → u ** (T - 1),
 state-left-in: Your second result still has the factor h_0. With respect to h_0, u^T h_0 has the derivative u^T.
 - error * u**T → error * u**T * h_0
 """,
@@ -637,6 +666,8 @@ not.
 - chunk = xs[start : start + k] → chunk, h = xs[start : start + k], h0
 chunk-too-long: Neighbouring chunks share a step, so a step is read twice. A slice ends before its second index.
 - start + k] → start + k + 1]
+bias-twice: You add the bias twice. `inputs` has it already.
+- h @ U) → h @ U + b)
 tanh-too-early: You take the tanh of the state's part only. It belongs around the whole sum.
 - np.tanh(inputs[t] + h @ U) → inputs[t] + np.tanh(h @ U)
 bias-for-each-chunk: You add the bias only to the first step of a chunk. It belongs to every step.
