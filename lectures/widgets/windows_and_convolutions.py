@@ -302,7 +302,7 @@ def reach_svg(
             f"reach_svg needs one strength per word and a row, got {measured.shape} for {len(words)} words"
         )
     lit = _lit(edges, target)
-    left, high = max(len(name) for name in rows) * 9.2 + 14, 62.0
+    left, high = max(len(name) for name in rows) * 9.2 + 14, 50.0
     cell = (860.0 - left) / len(words)
     base = 44.0 + high * len(rows)
 
