@@ -170,8 +170,9 @@ export class Pages {
     this.watch(known);
     const pages = this.pagesOf(known);
     const first = known.at(-1)?.[0];
-    const alone = pages.filter(page => page.length === 1 && isClosed(page[0]) && isText(page[0].node)).flat();
-    const bare = first && asksFirst(first) ? [first, ...alone] : alone;
+    const isBare = page => page.length && isClosed(page[0]) && isText(page[0].node) && !page.some(leaf => leaf.pictures.length || isQuestion(leaf));
+    const bare = pages.filter(isBare).map(([leaf]) => leaf);
+    if (first && asksFirst(first)) bare.push(first);
     if (!bare.length) return pages;
     bare.forEach(({ node }) => (node.open = true)); // no key press is spent on their titles
     return this.cut(steps);
