@@ -412,7 +412,7 @@ def cliff_svg(
     """
     canvas, keys = Canvas(title, size=16), looks(paths)
     axes = [Axis(*of, name, grid=False) for of, name in ((x_range, x_title), (y_range, y_title))]
-    plot = Plot(canvas, *axes, across=640, down=400, keys=keys, columns=3)
+    plot = Plot(canvas, *axes, across=640, down=420, keys=keys, columns=2)
     canvas.picture(surface, plot.left, plot.top, plot.right - plot.left, plot.bottom - plot.top)
     for name, path in paths.items():
         points = np.asarray(path, dtype=float)
