@@ -314,7 +314,7 @@ def clipped_svg(
     Raises ValueError for a vector that is not (2,), or if alt is empty.
     """
     canvas = Canvas("a gradient with two entries (g₁, g₂)", size=16)
-    plot = _plane(canvas, reach, 310, 1 + len(clipped), ("g₁", "g₂"))
+    plot = _plane(canvas, reach, 290, 1 + len(clipped), ("g₁", "g₂"))
     (cx, cy), side = plot.at(0, 0), plot.across(n_max) - plot.across(0)
     canvas.circle(cx, cy, side, stroke=INK, wide=1.5)
     canvas.rect(cx - side, cy - side, 2 * side, 2 * side, stroke=INK, wide=1.5, dashes="5 4")
