@@ -167,7 +167,7 @@ def test_a_clicker_asks_and_answers(desk: Desk) -> None:
         assert at_rest(page, CRAMPED) == []
         heading, place, folded = page.locator(".nlm-shown h2"), page.locator("#nlm-place"), []
         for _ in range(3):  # what else it reveals, and what was folded
-            folded.append(page.get_by_text("It was tall.").is_visible())
+            folded.append(page.locator("details", has_text="It was tall.").is_visible())
             if heading.is_visible():
                 break
             part = place.get_attribute("data-part")
