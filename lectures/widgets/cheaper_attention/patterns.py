@@ -106,7 +106,6 @@ def pattern_svg(
             canvas.text(left - 5, top + cell * (place + 0.5) + 5, str(place), 14, "end")
             canvas.text(left + cell * (place + 0.5), top + side + 18, str(place), 14, "middle")
     x, wide = 2 * side + 100, 20.0 if layers < 8 else 13.0
-    canvas.text(x, top - 12, title, 16, bold=True)
     for i, value in enumerate(shade):
         canvas.rect(x + wide * i, top, wide, 18, diverging(value), FAINT)
     canvas.text(x + wide * layers + 8, top + 15, f"1 to {layers} layers" if layers > 1 else "1 layer", 16)
@@ -119,10 +118,11 @@ def pattern_svg(
         f"position {query} reads {reads} of {n}; {after} it has information from {knows}",
         *notes,
     ]
-    y = top + 68
+    canvas.text(x, top + 66, title, 16, bold=True)
+    y = top + 88
     for line in lines:
         for part in textwrap.wrap(line, 31):
             canvas.text(x, y, part, 16)
-            y += 21
-        y += 5
+            y += 20
+        y += 4
     return canvas.svg(f"{title}. {'. '.join(lines)}.")
