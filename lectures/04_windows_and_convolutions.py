@@ -46,7 +46,7 @@ from pathlib import Path
 import numpy as np
 import torch
 import torch.nn.functional as F
-from IPython.display import HTML
+from IPython.display import HTML, display
 from torch import nn
 
 from nlmcore.convolutional import ConvLM, ConvSeq2Seq
@@ -372,8 +372,8 @@ show.table(told, ["The network's mean change", "8 nearest words", "Other frequen
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 result = json.loads(Path("results/unseen_contexts.json").read_text(encoding="utf-8"))
 by_seen = result["by_words_seen"]
-shares = {n: f"{row['share']:.0%}" for n, row in by_seen.items()}
-print("words of context seen together, and for what fraction of the words:", shares)
+shares = [f"{100 * row['share']:.0f}" for row in by_seen.values()]
+display(show.table([("% of all words", *shares)], ["words of context seen together", *by_seen]))
 shown = [n for n in by_seen if n != "0"]
 both = {
     name: [by_seen[n][name] for n in shown]
@@ -554,7 +554,6 @@ from lectures.recipes.old_spelling import letters as plain
 from nlmcore.corpora.folio import align_play
 
 spelling, symbols, spelling_card = checkpoint("old_spelling")
-print(spelling_card["figures"])
 
 
 def read(text):

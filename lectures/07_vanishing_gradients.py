@@ -355,7 +355,7 @@ texts = 0.3 * torch.randn(4, 101, 8, generator=draw, dtype=torch.float64)
 # ways: **uniform** in $\pm 1/\sqrt{24}$, PyTorch's default for 24 units; **orthogonal**; the **identity** matrix. A **gain**, a single
 # factor, multiplies all recurrent weights.
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "skip"}
 kinds = {"RNN": "rnn", "UGRNN": "ugrnn", "GRU": "gru", "LSTM": "lstm"}
 
 
@@ -694,7 +694,7 @@ def train(n_max, rate, steps=60):
     return losses, norms
 
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "skip"}
 limits = {"no clipping": None, "1": 1.0, "0.3": 0.3}
 runs = {(limit, rate): train(limits[limit], rate) for limit in limits for rate in (0.5, 1.0, 2.0)}
 
@@ -709,11 +709,11 @@ def draw_training(n_max, rate):
     clipped = 0 if limits[n_max] is None else sum(norm > limits[n_max] for norm in norms)
     curve = show.lines_svg(
         steps, {"loss (nats per character)": losses}, title=f"n_max: {n_max}, learning rate {rate:g}", x_title="step",
-        y_title="loss", low=0, high=12 if max(losses) < 12 else 54, width=445, alt=f"Loss, {spoken}: mean of the last 15 steps {last:.2f}.",
+        y_title="loss", low=0, high=12 if max(losses) < 12 else 54, width=445, height=350, alt=f"Loss, {spoken}: mean of the last 15 steps {last:.2f}.",
     )  # fmt: skip
     size = show.lines_svg(
         steps, {"‖g‖ before clipping": np.log10(norms)}, x_title="step", y_title="norm", low=-2, high=6, powers=True,
-        width=445, title="gradient norm", alt=f"Gradient norm, {spoken}: at most {peak:.3g}.",
+        width=445, height=350, title="gradient norm", alt=f"Gradient norm, {spoken}: at most {peak:.3g}.",
     )  # fmt: skip
     return show.beside(curve, size) + show.said(
         f"loss, mean of the last 15 steps: {last:.2f}; largest norm {peak:.2g}; clipped {clipped} steps of {len(losses)}"
@@ -811,13 +811,16 @@ show.predict(
 
 # %% slideshow={"slide_type": "fragment"}
 starts = ["orthogonal", "identity", "orthogonal / √3", "uniform, radius 1"]
-for name in ("RNN", *(f"RNN, {start}" for start in starts)):
-    left, right = show.from_to(kept[name], "{:.4f}"), show.from_to(copied[name])
-    print(f"{name:23} gradient left {left}   copied correctly {right} %")
+raced = [
+    (name, show.from_to(kept[name], "{:.4f}"), show.from_to(copied[name]))
+    for name in ("RNN", *(f"RNN, {start}" for start in starts))
+]
 longer = stored("initialisation")["copy_accuracy"]["orthogonal"]
-print(
-    "orthogonal, 1,500 steps, one run for each delay:",
-    *(f"{d}: {100 * r:.0f} %" for d, r in longer.items()),
+by_delay = ", ".join(f"{d}: {100 * r:.0f} %" for d, r in longer.items())
+show.table(
+    raced,
+    ["", "Gradient left after 15 steps", "% copied correctly (lowest to highest seed)"],
+    note=f"The orthogonal one after 1,500 steps, one run for each delay: {by_delay}",
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}

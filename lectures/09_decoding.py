@@ -1055,8 +1055,8 @@ show.table(
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Now you
 #
-# Write your own filter and pass it to the widget. It draws your result next to the reference, and the line below says whether the
-# two agree. The filter below has temperature and top-p. Make it wrong (leave out the word that crosses p; multiply by the
+# Write your own filter and pass it to the widget. The line below the picture says whether your result agrees with the reference; if
+# not, the widget draws both. The filter below has temperature and top-p. Make it wrong (leave out the word that crosses p; multiply by the
 # temperature) and look for a prompt where the mistake shows; then add top-k. In the assignment
 # [`exercises/decoding/decoding.ipynb`](../exercises/decoding/decoding.ipynb) you write filters and searches yourself.
 

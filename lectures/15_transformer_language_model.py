@@ -770,7 +770,7 @@ picture = HTML(
             high=4,
             powers=True,
             width=440,
-            height=330,
+            height=310,
             title="time of the next token",
             alt=f"Milliseconds for the next token of SmolLM2. After {longest} tokens {seconds['with the cache'][-1]:.0f} with the cache "
             f"and {seconds['without'][-1]:.0f} without.",
@@ -783,7 +783,7 @@ picture = HTML(
             low=0,
             high=15,
             width=440,
-            height=330,
+            height=310,
             title="memory of the cache",
             alt=f"Megabytes held by the cache: {memory['held by the cache'][-1]:.1f} after {longest} tokens, a straight line through 0.",
         ),

@@ -647,7 +647,7 @@ behind, behind_half = mean_interval(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you
 #
-# Write the mask of a prefix LM: the first `size` positions see each other in both directions, and later positions see everything before them. The widget draws your mask next to the library's.
+# Write the mask of a prefix LM: the first `size` positions see each other in both directions, and later positions see everything before them. The line above the picture says whether your mask agrees with the library's at every size, and the buttons switch between them.
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -660,7 +660,9 @@ drawn = {
     "a prefix LM": lambda n, size: prefix_mask(torch.tensor([size]), n)[0],
     "a causal LM": lambda n, size: causal_mask(n),
 }
-widgets.pattern_playground(drawn, 24, size=8, layers=2, yours=dict.fromkeys(drawn, my_mask))
+as_ours = all(torch.equal(my_mask(24, n), drawn["a prefix LM"](24, n)) for n in range(1, 25))
+print("as the library's at every size:", as_ours)
+widgets.pattern_playground(dict(yours=my_mask, **drawn), 24, size=8, layers=2)
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *5 minutes, or homework. One line suffices: a causal mask, or a key below `size`. What goes wrong: the prefix is allowed to see later positions.*

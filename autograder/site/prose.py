@@ -21,6 +21,8 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from autograder.feedback.mathematics import mathml
 
 BARE = re.compile(r"(?<![\\\w$])\$(?![\s$])([^$<>]{1,400}?)(?<![\s\\])\$(?![\d$])")
+_ENDED = re.compile(r'<span class="math inline">(?:(?!</span>).)*</span>[.,;:?!)]+', re.S)
+"""A formula and the sign behind it, between which a browser would break a line."""
 _LINK = re.compile(r"""(<(?:a|img)\b[^>]*?\b(?:href|src)=")([^"]*)(?=")""")
 
 
@@ -104,6 +106,7 @@ class Writer:
             words = "".join(_words(inline.children or []))
             self.headings.append(Heading(int(token.tag[1]), str(token.attrGet("id")), words))
         made = re.sub(r"<th([^>]*)></th>", r"<td\1></td>", PARSER.renderer.render(tokens, PARSER.options, {}))
+        made = _ENDED.sub(lambda found: f'<span class="whole">{found[0]}</span>', made)
         in_blocks = any(token.type == "html_block" for token in tokens)  # Markdown leaves the mathematics in them alone
         return self.linked(with_mathematics(made) if in_blocks else made)
 

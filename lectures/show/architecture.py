@@ -65,11 +65,11 @@ class Tower:
 
 ARROW, SOURCE_ARROW = "#555555", DARK_GREEN
 
-_PATHWAY, _GAP, _HIGH = 34.0, 26.0, 46.0
+_PATHWAY, _GAP, _HIGH = 34.0, 14.0, 40.0
 """Where the pathway runs from the tower's left edge, the space between rows, the height of a box."""
-_NORM, _SUBLAYER, _ROW = 104.0, 206.0, _HIGH + 70
+_NORM, _SUBLAYER, _ROW = 104.0, 206.0, _HIGH + 52
 """Widths of the boxes on a branch, and how much of the pathway a branch takes."""
-_WIDE, _INSET, _HEAD, _WORDS = _PATHWAY + 30 + _NORM + 18 + _SUBLAYER + 16, 12.0, 22.0, 28.0
+_WIDE, _INSET, _HEAD, _WORDS = _PATHWAY + 30 + _NORM + 18 + _SUBLAYER + 16, 12.0, 22.0, 24.0
 """Of a tower, how far boxes on its pathway are inside, and room for how often a layer is repeated and for words."""
 
 
@@ -188,6 +188,6 @@ def _middle(y: float) -> float:
 def _box(canvas: Canvas, piece: Piece, x: float, y: float, wide: float) -> None:
     canvas.rect(x, y, wide, _HIGH, COLOUR[piece.kind], INK, 1.5, radius=7)
     middle = x + wide / 2
-    canvas.text(middle, y + (20 if piece.note else 29), piece.words, 15, "middle", bold=True)
+    canvas.text(middle, y + (17 if piece.note else 25), piece.words, 15, "middle", bold=True)
     if piece.note:
-        canvas.text(middle, y + 38, piece.note, 14, "middle")
+        canvas.text(middle, y + 33, piece.note, 14, "middle")

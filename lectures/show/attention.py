@@ -14,6 +14,7 @@ from lectures.show.tables import check_labels, heatmap_svg
 __all__ = ["Edge", "attention_html", "attention_lines_svg", "edges_svg", "scene_svg", "strongest_edges"]
 
 _ROW, _GAP = 27.0, 150.0  # height of a token, and the width of the space that lines cross, in pixels
+_BESIDE = 22.0, 110.0  # the same where a heatmap stands beside them
 _SHOWN_FROM = 0.02  # fainter lines are left out
 
 
@@ -36,20 +37,25 @@ def attention_html(
     """
     matrix, keys = _checked(weights, queries, keys, selected)
     says = _describe(matrix, queries, keys, selected)
-    lines = attention_lines_svg(matrix, queries, keys, selected=selected)
+    lines = attention_lines_svg(matrix, queries, keys, selected=selected, size=_BESIDE)
     alt = f"The same weights as a heatmap. {says}"
-    grid = heatmap_svg(matrix, queries, keys, alt=alt, cell=_ROW, highlight=selected, numbers=False)
+    grid = heatmap_svg(matrix, queries, keys, alt=alt, cell=_BESIDE[0], highlight=selected, numbers=False)
     heading = f'<div style="font-size:17px;font-weight:bold;color:#1a1a1a">{html.escape(title)}</div>' if title else ""
     return (
-        f'<div style="background:#fff;padding:8px">{heading}'
-        f'<div style="display:flex;flex-wrap:wrap;gap:12px;align-items:flex-end">{lines}{grid}</div></div>'
+        '<div style="background:#fff;padding:8px"><div style="display:flex;flex-wrap:wrap;gap:12px;align-items:flex-end">'
+        f'<div style="display:flex;flex-direction:column">{heading}{lines}</div>{grid}</div></div>'
     )
 
 
 def attention_lines_svg(
-    weights: ArrayLike, queries: Sequence[str], keys: Sequence[str] | None = None, *, selected: int | None = None
+    weights: ArrayLike,
+    queries: Sequence[str],
+    keys: Sequence[str] | None = None,
+    *,
+    selected: int | None = None,
+    size: tuple[float, float] = (_ROW, _GAP),
 ) -> str:
-    """The lines alone, one drawing that can also be a file: weights (query, key).
+    """The lines alone, one drawing that can also be a file: weights (query, key); size: of a row and of the space between.
 
     They answer to the pointer by CSS alone: resting on a token of the left column shows its row and fades the others,
     with or without a running kernel.
@@ -57,39 +63,39 @@ def attention_lines_svg(
     Raises ValueError if labels and weights do not fit, or `selected` is no row.
     """
     matrix, keys = _checked(weights, queries, keys, selected)
-    left, right = max(label_width(queries), 96.0), label_width(keys)
-    start, end, top = left + 4, left + _GAP, 30.0
+    left, right, (high, gap) = max(label_width(queries), 96.0), label_width(keys), size
+    start, end, top = left + 4, left + gap, 30.0
     name = f"nlm-{zlib.crc32(repr((matrix.tolist(), queries, selected)).encode()):08x}"
     canvas = Canvas()
     canvas.add(_style(name, selected))
     canvas.text(left, 18, "this word …", 14, "end", fill_opacity=0.7)
     canvas.text(end + 8, 18, "… reads these", 14, fill_opacity=0.7)
     for j, key in enumerate(keys):
-        canvas.text(end + 8, top + _ROW * (j + 0.5) + 5, key)
+        canvas.text(end + 8, top + high * (j + 0.5) + 5, key)
     canvas.add('<g class="rows">')
     for i, query in enumerate(queries):
-        y = top + _ROW * (i + 0.5)
+        y = top + high * (i + 0.5)
         shown = [(j, float(matrix[i, j])) for j in range(len(keys)) if matrix[i, j] >= _SHOWN_FROM]
         canvas.add(f'<g class="{"row on" if i == selected else "row"}">')
         for j, w in shown:
             faint = round(min(1.0, 0.15 + w), 2)
-            there = (end, top + _ROW * (j + 0.5))
+            there = (end, top + high * (j + 0.5))
             canvas.line(
                 (start, y), there, "#08519c", round(0.5 + 7 * w, 2), stroke_opacity=faint, pointer_events="none"
             )
         canvas.add('<g class="keys" pointer-events="none">')
         for j, w in shown:
-            y_key, fill = top + _ROW * j, blue(w)
+            y_key, fill = top + high * j, blue(w)
             ink: Any = {"fill": ink_on(fill)} | ({"class": FLIPPED} if flips(fill) else {})
-            canvas.rect(end + 2, y_key + 2, right + 46, _ROW - 4, fill, radius=4)
-            canvas.text(end + 8, y_key + _ROW / 2 + 5, keys[j], **ink)
-            canvas.text(end + right + 42, y_key + _ROW / 2 + 5, f"{w:.2f}", 13, "end", **ink)
+            canvas.rect(end + 2, y_key + 2, right + 46, high - 4, fill, radius=4)
+            canvas.text(end + 8, y_key + high / 2 + 5, keys[j], **ink)
+            canvas.text(end + right + 42, y_key + high / 2 + 5, f"{w:.2f}", 13, "end", **ink)
         canvas.add("</g>")
-        canvas.rect(0, y - _ROW / 2, start, _ROW, "transparent", says=query, style="cursor:pointer")
+        canvas.rect(0, y - high / 2, start, high, "transparent", says=query, style="cursor:pointer")
         canvas.add("</g>")
     canvas.add("</g>", end + right + 48)
     for i, query in enumerate(queries):
-        y = top + _ROW * (i + 0.5) + 5
+        y = top + high * (i + 0.5) + 5
         canvas.text(left, y, query, 15, "end", bold=i == selected, pointer_events="none")
     return canvas.svg(_describe(matrix, queries, keys, selected), more=f'class="{name}"')
 

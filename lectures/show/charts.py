@@ -55,7 +55,11 @@ def lines_svg(
 
 
 def curve_svg(
-    losses: Sequence[float | int], validation: Mapping[int, float | int] | None = None, *, title: str = "loss"
+    losses: Sequence[float | int],
+    validation: Mapping[int, float | int] | None = None,
+    *,
+    title: str = "loss",
+    width: Pixels = 640,
 ) -> str:
     """losses[i] belongs to step i + 1; validation: step -> held-out loss, as diamonds. At most 600 points are drawn.
 
@@ -74,10 +78,10 @@ def curve_svg(
     if held_out:
         latest = max(held_out)
         said += f" Held out (diamonds), at step {latest}: {held_out[latest]:.3f}."
-        canvas.text(628, 20, f"◆ held out {held_out[latest]:.3f}", 15, "end", fill=DARK_ORANGE)
+        canvas.text(width - 12, 20, f"◆ held out {held_out[latest]:.3f}", 15, "end", fill=DARK_ORANGE)
     y = Axis(low, high if high > low else low + 1.0, ticks={low: f"{low:.2f}", high: f"{high:.2f}"}, grid=False)
     x = Axis(0, last, ticks={last / 2: f"{last:,} steps"})
-    plot = Plot(canvas, x, y, across=640, down=270, padding=8)
+    plot = Plot(canvas, x, y, across=width, down=230, padding=8)
     plot.line(steps, shown, Look(wide=2))
     plot.marks(list(held_out), list(held_out.values()), Look(ORANGE, mark="diamond"))
     return canvas.svg(said)

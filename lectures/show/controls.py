@@ -135,10 +135,12 @@ def _alert(words: str) -> str:
 
 
 def _compared(reference: str, yours: Draw, values: dict[str, Any]) -> str:
-    """Two pictures side by side, and whether they are the same. What a student's function raises is said in words."""
+    """Two pictures side by side, or one if they are the same. What a student's function raises is said in words."""
     try:
         other = yours(**values)
-        verdict = "yours draws the same picture" if _alike(reference, other) else "yours draws a different picture"
+        if _alike(reference, other):
+            return reference + _verdict("yours draws the same picture")
+        verdict = "yours draws a different picture"
     except Exception as error:  # the student's function: anything may come out of it
         other = _alert(f"{type(error).__name__}: {error}")
         verdict = "yours raised an error"
@@ -146,10 +148,11 @@ def _compared(reference: str, yours: Draw, values: dict[str, Any]) -> str:
         f'<div style="flex:1 1 190px"><p style="font-size:16px"><b>{title}</b></p>{picture}</div>'
         for title, picture in (("reference", reference), ("yours", other))
     )
-    return (
-        f'<div style="display:flex;flex-wrap:wrap;gap:16px">{halves}</div>'
-        f'<p role="status" style="font-size:16px">{verdict}</p>'
-    )
+    return f'<div style="display:flex;flex-wrap:wrap;gap:16px">{halves}</div>{_verdict(verdict)}'
+
+
+def _verdict(words: str) -> str:
+    return f'<p role="status" style="font-size:16px">{words}</p>'
 
 
 def _alike(reference: str, other: str) -> bool:

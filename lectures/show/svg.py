@@ -365,6 +365,7 @@ _CORNERS = {
     "diamond": [(0, -1.35), (1.35, 0), (0, 1.35), (-1.35, 0)],
 }
 _PLACES = {"x", "y", "x1", "x2", "y1", "y2", "cx", "cy", "r", "width", "height"}
+_WIDTH = re.compile(r'<svg [^>]* width="(\d+)"')
 _NAMES = {"wide": "stroke-width", "dashes": "stroke-dasharray", "radius": "rx"}
 
 
@@ -405,12 +406,15 @@ def png_address(pixels: np.ndarray, level: int = 9) -> str:
 
 
 def beside(*pictures: str) -> str:
-    """Drawings next to each other, below each other where the page is narrow."""
-    return (
-        '<div style="display:flex;flex-wrap:wrap;gap:18px;align-items:flex-start">'
-        + "".join(f'<div style="flex:0 1 auto">{picture}</div>' for picture in pictures)
-        + "</div>"
-    )
+    """Drawings next to each other, at least at 80 % of their size; below each other where the page is too narrow. Text
+    takes the room that a drawing leaves."""
+    parts = []
+    for picture in pictures:
+        wide = _WIDTH.match(picture)
+        flex = f"{wide[1]} 1 {0.8 * int(wide[1]):.0f}px;max-width:{wide[1]}px" if wide else "1 1 20em"
+        parts.append(f'<div style="flex:{flex}">{picture}</div>')
+    style = "display:flex;flex-wrap:wrap;gap:18px;align-items:flex-start"
+    return f'<div class="nlm-side" style="{style}">{"".join(parts)}</div>'
 
 
 def said(words: str) -> str:

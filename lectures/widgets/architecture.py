@@ -94,7 +94,7 @@ def architecture_player(models: Mapping[str, tuple[nn.Module, Any]], sentence: s
     controls |= {"layer": choice(("first", "middle", "last"), "layer")}
     return live(
         draw,
-        rows=[[*controls], ["part"]],
+        rows=[[*controls, "part"]],
         play="part",
         **controls,
         part=slider(0, 0, longest - 1, 1, "part", "330px"),

@@ -103,7 +103,7 @@ def softmax_svg(
             f"softmax_svg needs as many weights and labels as scores, got scores {s.shape}, weights {w.shape}"
             f" and {len(labels)} labels"
         )
-    canvas, wide = Canvas(), 92.0 * len(s)
+    canvas, wide = Canvas(), 84.0 * len(s)
     names = {i + 0.5: label for i, label in enumerate(labels)}
     panels = (
         (f"scores e (axis: ±{reach:g})", s, Axis(-1.26 * reach, 1.26 * reach, ticks={0: ""}), AMBER, reach),
@@ -116,7 +116,7 @@ def softmax_svg(
         plot.level(0)
         for i, value in enumerate(values):
             shown = float(np.clip(value, -most, most))
-            plot.bar(i + 0.5, shown, 70, colour)
+            plot.bar(i + 0.5, shown, 64, colour)
             beyond = plot.down(shown) + (18 if value < 0 else -6)
             canvas.text(plot.across(i + 0.5), beyond, number(value), 16, "middle")
     canvas.text(wide + 40, 156, "→", 34, "middle")

@@ -70,7 +70,7 @@ def _state_of(tree: SearchTree, name: Callable[[int], str], shown: int, decided:
     return told + (" No open text can still win: stop." if decided == deepest else "")
 
 
-_WIDE, _HIGH, _GAP, _ROW = 166.0, 48.0, 36.0, 60.0
+_WIDE, _HIGH, _GAP, _ROW = 186.0, 39.0, 36.0, 43.0
 _LOOKS = {  # (frame, dashes, fill, thickness)
     "candidate": (INK, "", "#ffffff", 1.8),
     "kept": (BLUE, "", "#e6f0f8", 1.8),
@@ -110,7 +110,7 @@ def search_tree_svg(
         )
     canvas, rows = Canvas(title), _rows(drawn)
     corner = {
-        node.id: (34 + _GAP + (node.step - 1) * (_WIDE + _GAP) if node.step else 12 - _WIDE, 40 + rows[node.id] * _ROW)
+        node.id: (34 + _GAP + (node.step - 1) * (_WIDE + _GAP) if node.step else 12 - _WIDE, 34 + rows[node.id] * _ROW)
         for node in drawn
     }
     seen = [node for node in drawn if node.status != "root" and node.step <= shown]
@@ -128,11 +128,11 @@ def search_tree_svg(
         (x, y), (colour, dashes, fill, thick) = corner[node.id], _LOOKS[state[node.id]]
         ink = "#5c5c5c" if state[node.id] == "pruned" else "#000"
         canvas.rect(x, y, _WIDE, _HIGH, fill, colour, thick, radius=6, dashes=dashes)
-        canvas.text(x + 8, y + 20, name(node.token), 16, bold=True, fill=ink)
-        canvas.text(x + _WIDE - 8, y + 20, f"× {math.exp(node.token_log_prob):.2f}", 15, "end", fill=ink)
+        canvas.text(x + 8, y + 16, name(node.token), 16, bold=True, fill=ink)
+        canvas.text(x + _WIDE - 8, y + 16, f"× {math.exp(node.token_log_prob):.2f}", 16, "end", fill=ink)
         total = f"P {math.exp(node.log_prob):.3f} · ln {number(node.log_prob)}"
-        canvas.text(x + 8, y + 41, total, 15, fill=ink)
-    _legend(canvas, 40 + (max(rows.values()) + 1) * _ROW + 22)
+        canvas.text(x + 8, y + 34, total, 16, fill=ink)
+    _legend(canvas, 34 + (max(rows.values()) + 1) * _ROW + 14)
     return canvas.svg(_told(seen, nodes, state, name))
 
 
@@ -284,7 +284,7 @@ def sampler_playground(
         draw,
         reshape,
         yours=yours,
-        rows=[["prompt"], ["temperature", "top_k"], in_unit],
+        rows=[["prompt", "temperature"], ["top_k", *in_unit]],
         prompt=menu(distributions, "prompt", "min(620px, 96%)"),
         temperature=slider(1.0, 0.0, 2.0, 0.1, "temperature"),
         top_k=stops(sizes, 0, "top-k"),
@@ -312,14 +312,14 @@ def next_word_svg(
     longest = max(0.3, *map(max, shown))
     canvas, left, room = Canvas(f"“{prompt} …”"), label_width(labels, 16), 430.0
     for i, (label, (a, b)) in enumerate(zip(labels, shown, strict=True)):
-        y, gone = canvas.top + 31 * i, b == 0
+        y, gone = canvas.top + 25 * i, b == 0
         crossed = "line-through" if gone else ""
-        canvas.text(left - 8, y + 19, label, 16, "end", fill="#5c5c5c" if gone else INK, text_decoration=crossed)
-        for shift, value, colour in ((3.0, a, "#B8B8B8"), (14.0, b, BLUE)):
-            canvas.rect(left, y + shift, max(room * value / longest, 0.6), 11, colour)
+        canvas.text(left - 8, y + 17, label, 16, "end", fill="#5c5c5c" if gone else INK, text_decoration=crossed)
+        for shift, value, colour in ((2.0, a, "#B8B8B8"), (12.0, b, BLUE)):
+            canvas.rect(left, y + shift, max(room * value / longest, 0.6), 10, colour)
         words_at = left + room * max(a, b) / longest + 8
-        canvas.text(words_at, y + 19, f"{a:.3f} → " + ("out" if gone else f"{b:.3f}"), 15)
-    canvas.line((left, canvas.top), (left, canvas.top + 31 * len(labels)), FAINT)
+        canvas.text(words_at, y + 17, f"{a:.3f} → " + ("out" if gone else f"{b:.3f}"), 16)
+    canvas.line((left, canvas.top), (left, canvas.top + 25 * len(labels)), FAINT)
     kept, was, now = q > 0, _entropy(p), _entropy(q)
     notes = (
         f"left: {int(kept.sum()):,} of {len(p):,} words; the model gave them {p[kept].sum():.3f} of the probability",

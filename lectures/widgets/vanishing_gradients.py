@@ -67,7 +67,7 @@ def matrix_powers(
         plane = eigenvalues_svg(
             {"eigenvalues of U": torch.linalg.eigvals(W).numpy()},
             title=matrix,
-            size=320,
+            size=290,
             alt=f"Eigenvalues of U, {matrix}: the largest has |λ| = {radius:.2f}.",
         )
         lines = lines_svg(
@@ -84,6 +84,7 @@ def matrix_powers(
             powers=True,
             level=0,
             width=540,
+            height=335,
             alt=f"Norm of Uᵗ: {10 ** logs[1]:.3g} at t = 1, {10 ** logs[-1]:.3g} at {steps}, largest at {peak}.",
         )
         return beside(plane, lines) + said(
@@ -124,9 +125,9 @@ def jacobian_playground(jacobians: Jacobians, U: Tensor, inputs: Tensor, *, your
         per_step = np.abs(values) ** (1 / distance) * np.exp(1j * np.angle(values))
         largest = f"{np.abs(per_step).max():.2f}"
         plane = eigenvalues_svg(
-            {"eigenvalues of U": radius * own, f"of the product of {distance} J, |λ| per step": per_step},
+            {"eigenvalues of U": radius * own, f"product of {distance} J, |λ| per step": per_step},
             title="eigenvalues",
-            size=320,
+            size=250,
             reach=2.2,
             alt=f"Eigenvalues of U, radius {radius:.2f}, and of the product of {distance} Jacobians: the largest has"
             f" |λ| = {largest} per step.",
@@ -146,7 +147,8 @@ def jacobian_playground(jacobians: Jacobians, U: Tensor, inputs: Tensor, *, your
             powers=True,
             level=0,
             columns=1,
-            width=540,
+            width=460,
+            height=320,
             alt=f"Norm of the product of Jacobians: {10 ** logs[0]:.3g} at distance 1, {10 ** logs[-1]:.3g} at {T}.",
         )
         return beside(plane, lines) + said(
@@ -245,8 +247,8 @@ def gradient_playground(
             high=8,
             powers=True,
             level=0,
-            width=820,
-            height=430,
+            width=780,
+            height=400,
             columns=3,
             alt=f"Gradient norm against distance, {cell}, weights times {gain:g}. At distance {length - 1}, {ends}.",
         ) + said(f"at distance {length - 1}: {ends}")
@@ -312,7 +314,7 @@ def clipped_svg(
     Raises ValueError for a vector that is not (2,), or if alt is empty.
     """
     canvas = Canvas("a gradient with two entries (g₁, g₂)", size=16)
-    plot = _plane(canvas, reach, 400, 1 + len(clipped), ("g₁", "g₂"))
+    plot = _plane(canvas, reach, 290, 1 + len(clipped), ("g₁", "g₂"))
     (cx, cy), side = plot.at(0, 0), plot.across(n_max) - plot.across(0)
     canvas.circle(cx, cy, side, stroke=INK, wide=1.5)
     canvas.rect(cx - side, cy - side, 2 * side, 2 * side, stroke=INK, wide=1.5, dashes="5 4")
@@ -410,7 +412,7 @@ def cliff_svg(
     """
     canvas, keys = Canvas(title, size=16), looks(paths)
     axes = [Axis(*of, name, grid=False) for of, name in ((x_range, x_title), (y_range, y_title))]
-    plot = Plot(canvas, *axes, across=640, down=490 + 24 * len(paths), keys=keys, columns=1)
+    plot = Plot(canvas, *axes, across=640, down=420, keys=keys, columns=2)
     canvas.picture(surface, plot.left, plot.top, plot.right - plot.left, plot.bottom - plot.top)
     for name, path in paths.items():
         points = np.asarray(path, dtype=float)

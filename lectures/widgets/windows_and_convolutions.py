@@ -302,8 +302,8 @@ def reach_svg(
             f"reach_svg needs one strength per word and a row, got {measured.shape} for {len(words)} words"
         )
     lit = _lit(edges, target)
-    left, high = max(len(name) for name in rows) * 9.2 + 14, 62.0
-    cell = (900.0 - left) / len(words)
+    left, high = max(len(name) for name in rows) * 9.2 + 14, 50.0
+    cell = (860.0 - left) / len(words)
     base = 44.0 + high * len(rows)
 
     def at(place: Place) -> tuple[float, float]:
@@ -323,16 +323,16 @@ def reach_svg(
             fill = ORANGE if here == target else BLUE if here in lit else "#ffffff"
             canvas.mark("circle", *at(here), fill, 10 if here == target else 7, stroke=FAINT, wide=1)
     largest = max(float(measured.max()), 1e-30)
-    size = min(15.0, cell / max(len(word) for word in words) * 1.62)
     for time, (word, value) in enumerate(zip(words, measured, strict=True)):
         # a square root makes small influences visible; exactly 0 stays white
         tint = 0.15 + 0.85 * (value / largest) ** 0.5 if value > 0 else 0.0
-        canvas.box(left + time * cell + 1, base, cell - 2, 34, word, blue(tint), FAINT, size=size)
-    canvas.notes(notes, 17)
+        canvas.rect(left + time * cell + 1, base, cell - 2, 24, blue(tint), FAINT)
+        canvas.text(left + (time + 0.5) * cell, base + 44 + 20 * (time % 2), word, 17, "middle")  # every second lower
+    canvas.notes(notes, 17, gap=2)
     seen = [word for word, value in zip(words, measured, strict=True) if value > 0]
     says = f"{title}. The prediction after '{words[target[1]]}' can be reached from {sum(row == 0 for row, _ in lit)}"
     says += f" words in the drawing; measured by gradients it depends on {len(seen)}: {' '.join(seen)}."
-    return canvas.svg(f"{says} {' '.join(notes)}", width=900)
+    return canvas.svg(f"{says} {' '.join(notes)}", width=860)
 
 
 def _lit(edges: Collection[tuple[Place, Place]], target: Place) -> set[Place]:

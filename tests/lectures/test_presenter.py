@@ -165,14 +165,16 @@ def test_a_clicker_asks_and_answers(desk: Desk) -> None:
         expect(question.get_by_text("show me")).to_be_hidden()
         assert "0 of" not in question.inner_text(), "nobody has guessed"
         assert at_rest(page, CRAMPED) == []
-        heading, place = page.locator(".nlm-shown h2"), page.locator("#nlm-place")
+        heading, place, folded = page.locator(".nlm-shown h2"), page.locator("#nlm-place"), []
         for _ in range(3):  # what else it reveals, and what was folded
+            folded.append(page.locator("details", has_text="It was tall.").is_visible())
             if heading.is_visible():
                 break
             part = place.get_attribute("data-part")
             page.keyboard.press("PageDown")
             expect(place).not_to_have_attribute("data-part", part)
         expect(heading).to_be_visible()
+        assert any(folded), "what was folded has been seen"
         page.keyboard.press("Shift+Enter")
         expect(page.get_by_text("ValueError: this is wrong")).to_be_in_viewport(timeout=30_000 * PATIENCE)
         page.keyboard.press("Escape")

@@ -96,7 +96,7 @@ def memory_playground(
         }
         told = [f"{size / 1e9:.2f} GB" if size >= 1e9 else f"{size / 1e6:.1f} MB" for size in rows.values()]
         title = f"{model}: cache after {n:,} tokens"
-        return bar_list_svg(list(rows.values()), list(rows), says=told, title=title, width=900) + said(
+        return bar_list_svg(list(rows.values()), list(rows), says=told, title=title, width=860) + said(
             f"{title}: {told[0]} with all heads, {told[-1]} with shared heads and a window"
         )
 

@@ -1,5 +1,6 @@
 """Which pairs of positions a layer scores, and after how many layers each position has information from each other one."""
 
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
@@ -20,7 +21,6 @@ def pattern_playground(
     *,
     size: int = 6,
     layers: int = 8,
-    yours: Mapping[str, Pattern] | None = None,
 ) -> Live:
     """Any mask, by name, over `length` positions; a slider for its size (a window, a stride), one for the layers.
 
@@ -31,20 +31,18 @@ def pattern_playground(
     """
     most = layers
 
-    def draw(patterns: Mapping[str, Pattern], pattern: str, size: int, layers: int, query: int) -> str:
+    def draw(pattern: str, size: int, layers: int, query: int) -> str:
         mask = patterns[pattern](length, size)
         if not isinstance(mask, Tensor) or mask.dtype != torch.bool or mask.shape != (length, length):
             got = f"{mask.dtype} {tuple(mask.shape)}" if isinstance(mask, Tensor) else type(mask).__name__
             raise ValueError(f"{pattern} must return a boolean tensor ({length}, {length}), got {got}")
         needed = layers_needed(mask, most)
-        notes = [f"{all_reached(mask, needed)}; {128 * int(mask.sum()):,} multiplications per head of width 64"]
+        notes = [all_reached(mask, needed), f"{128 * int(mask.sum()):,} multiplications per head of width 64"]
         shown = np.where(needed <= layers, needed, np.nan)
         return pattern_svg(mask.numpy(), shown, query, layers=layers, title=f"{pattern}, size {size}", notes=notes)
 
     return live(
         draw,
-        patterns,
-        yours=yours,
         rows=[["pattern"], ["size", "layers", "query"]],
         pattern=choice(patterns, "pattern"),
         size=slider(min(size, length), 1, length, 1, "size", "300px"),
@@ -81,7 +79,7 @@ def pattern_svg(
     """Left a mask (query, key), blue where a query may read a key; right after how many layers it has information from it.
 
     layers_needed (query, key): 1, 2, … up to `layers`, the darker the fewer; NaN, or more than `layers`, is grey: not
-    yet. Row `query` is framed in both.
+    yet. Row `query` is framed in both. At the right of both: what the colours mean, and what is counted.
 
     Raises ValueError if the two are not square and of one size, there is no such row, or layers is below 1.
     """
@@ -96,21 +94,23 @@ def pattern_svg(
     arrived = np.where(needed <= layers, needed, np.nan)
     late = np.where(np.isnan(arrived), np.nan, shade[np.nan_to_num(arrived, nan=1.0).astype(int) - 1])
     after = f"after {layers} layer{'s' * (layers > 1)}"
-    canvas, side, top = Canvas(title), 320.0, 62.0
+    canvas, side, top = Canvas(), 240.0, 32.0
     cell = side / n
     panels = {"one layer reads": np.where(allowed, -1.0, np.nan), f"{after}: has information from": late}
     for i, (name, matrix) in enumerate(panels.items()):
-        left = 26 + i * (side + 96)
+        left = 26 + i * (side + 46)
         canvas.text(left, top - 12, name, 16)
         canvas.image(matrix, left, top, side, side)
         canvas.rect(left - 3, top + cell * query - 2, side + 6, cell + 4, stroke=ORANGE, wide=3)
         for place in sorted({0, n - 1}):
             canvas.text(left - 5, top + cell * (place + 0.5) + 5, str(place), 14, "end")
             canvas.text(left + cell * (place + 0.5), top + side + 18, str(place), 14, "middle")
-    for i, value in enumerate([*shade, np.nan]):
-        x, y = 2 * side + 140, top + 6 + 26 * i
-        canvas.rect(x, y, 20, 18, diverging(value), FAINT)
-        canvas.text(x + 27, y + 15, "not yet" if i == layers else f"{i + 1} layer{'s' * (i > 0)}")
+    x, wide = 2 * side + 100, 20.0 if layers < 8 else 13.0
+    for i, value in enumerate(shade):
+        canvas.rect(x + wide * i, top, wide, 18, diverging(value), FAINT)
+    canvas.text(x + wide * layers + 8, top + 15, f"1 to {layers} layers" if layers > 1 else "1 layer", 16)
+    canvas.rect(x, top + 26, 20, 18, diverging(np.nan), FAINT)
+    canvas.text(x + 28, top + 41, "not yet", 16)
     reads, knows = int(allowed[query].sum()), int(np.isfinite(arrived[query]).sum())
     pairs = f"{int(allowed.sum()):,} of {n * n:,} pairs"
     lines = [
@@ -118,5 +118,11 @@ def pattern_svg(
         f"position {query} reads {reads} of {n}; {after} it has information from {knows}",
         *notes,
     ]
-    canvas.notes(lines)
+    canvas.text(x, top + 66, title, 16, bold=True)
+    y = top + 88
+    for line in lines:
+        for part in textwrap.wrap(line, 31):
+            canvas.text(x, y, part, 16)
+            y += 20
+        y += 4
     return canvas.svg(f"{title}. {'. '.join(lines)}.")

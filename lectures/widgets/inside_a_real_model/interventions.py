@@ -166,7 +166,7 @@ def patch_player(inside: Inside, pairs: Mapping[str, Mapping[str, Any]]) -> Live
         ]
         short = len(words) <= 16
         picture = grid_svg(
-            matrix[::-1], [str(i) for i in layers[::-1]], named, reach=1.0, cell=(min(80, 860 / len(named)), 10 if len(layers) > 20 else 20),
+            matrix[::-1], [str(i) for i in layers[::-1]], named, reach=1.0, cell=(min(64, 860 / len(named)), 10 if len(layers) > 20 else 20),
             chosen=(len(layers) - 1 - row, column), title=f"{kind}: share restored by one cell", turn=60,
             alt=f"Share restored by the {kind}, by layer and position; strongest: {'; '.join(strongest[::3])}.",
             note="vertical: layer; red 1 restores the clean answer, blue −1 moves away from it",

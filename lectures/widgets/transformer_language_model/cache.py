@@ -69,7 +69,8 @@ def cache_player(models: Mapping[str, nn.Module], tokens: Tensor, words: Sequenc
             title=f"{model}: layer {layer}, head {head}{others}",
             notes=[
                 f"all layers and heads hold {held:,} values",
-                f"this step: {step.products:,} products; reading all {read} words again: {step.products_afresh:,}",
+                f"this step: {step.products:,} products",
+                f"reading all {read} words again: {step.products_afresh:,}",
             ],
         )
         return beside(drawn, _costs(steps[model][: read - prompt + 1], prompt, len(words), most))
@@ -94,6 +95,7 @@ def _costs(steps: Sequence[_Step], prompt: int, longest: int, most: int) -> str:
         "with the cache": np.cumsum([step.products for step in steps]),
         "without": np.cumsum([step.products_afresh for step in steps]),
     }
+    counted = {f"{label}: {int(products[-1]):,}": products for label, products in counted.items()}
     unit, name = max((u, n) for u, n in _UNITS.items() if u <= most)
     lines = {}
     for label, products in counted.items():
@@ -108,9 +110,10 @@ def _costs(steps: Sequence[_Step], prompt: int, longest: int, most: int) -> str:
         y_title=name,
         low=0,
         high=most / unit,
-        title=f"products so far: {with_it:,} with, {without:,} without",
-        width=460,
+        title="products so far",
+        width=380,
         height=330,
+        columns=1,
     )
 
 
@@ -173,8 +176,8 @@ def cache_svg(
             f"of {len(words)} words at least one is read and one is new, at most all, got weights {alpha.shape} and"
             f" new={new}"
         )
-    canvas, first, left, tall, bars = Canvas(title), len(words) - held, 78.0, 84.0, 74.0
-    cell = min(56.0, (860 - left) / len(words))
+    canvas, first, left, tall, bars = Canvas(title), len(words) - held, 78.0, 64.0, 60.0
+    cell = min(32.0, (860 - left) / len(words))
     top = 42 + max(map(len, words)) * 7.4 + bars
     canvas.text(0, top - bars / 2 + 6, "reads", 16)
     canvas.line((left, top), (left + cell * len(words), top), FAINT)

@@ -119,11 +119,11 @@ class TrainingPlayer(ipywidgets.VBox):
             return said(f"Your run has not begun: press train. What it writes after {mark:,} steps will be here.")
         shown = max((step for step in written if step <= mark), default=0)
         steps = len(losses)
-        curve = curve_svg(losses[:] if mine else losses[: max(mark, 1)], title="loss") if losses else ""
+        curve = curve_svg(losses[:] if mine else losses[: max(mark, 1)], width=430) if losses else ""
         text = written[shown]
         sample = (
-            f'<div style="width:min(470px,100%)"><p style="font-size:16px;margin:4px 0"><b>written after'
-            f' {shown:,} steps</b></p><pre style="font-size:16px;line-height:1.35;white-space:pre-wrap;'
+            f'<div style="font-size:16px;width:min(30em,100%)"><p style="margin:4px 0"><b>written after'
+            f' {shown:,} steps</b></p><pre style="font-size:1em;line-height:1.35;white-space:pre-wrap;'
             f'background:#fff;color:#000;margin:0">{html.escape(text)}</pre></div>'
         )
         state = "training" if mine and self.running else "stopped; train resumes here" if mine else "stored"

@@ -38,6 +38,7 @@ CRAMPED = """least => {
 SHOWN = "() => document.querySelectorAll('.nlm-shown').forEach(cell => { cell.dataset.seen = 'yes'; })"
 NEVER_SHOWN = """() => [...document.querySelectorAll("main > .cell:not([data-seen], [data-slide='skip'])")]
   .filter(cell => !cell.matches('.code') || cell.querySelector('.output')).map(cell => cell.textContent.slice(0, 99))"""
+FOLDED = "details:not(.fold):not([open]):not(.nlm-predict details)"
 SWIPE = """([from, to]) => {
   const main = document.querySelector('main');
   const touch = clientX => new Touch({ identifier: 1, target: main, clientX, clientY: 300 });
@@ -138,10 +139,10 @@ def test_widgets_and_predictions_answer_on_their_slides(site: Path, opened: Any)
 
 def test_d_opens_answers_c_shows_code_and_o_all_screens(site: Path, opened: Any) -> None:
     page = present(opened, site / shared.LECTURE)
-    go_to(page, "details:not(.fold):not(.nlm-predict details)")
+    go_to(page, FOLDED)
     while page.locator(".nlm-shown .nlm-predict").count():  # where a question is on the screen, d answers it
         page.keyboard.press("ArrowRight")
-        go_to(page, "details:not(.fold):not(.nlm-predict details)")
+        go_to(page, FOLDED)
     page.keyboard.press("d")
     expect(page.locator(".nlm-shown details[open]")).not_to_have_count(0)
     page.keyboard.press("d")

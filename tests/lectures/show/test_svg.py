@@ -72,3 +72,10 @@ def test_an_image_holds_the_matrix() -> None:
     assert np.array_equal(image, diverging_rgb(matrix))
     with pytest.raises(ValueError, match="matrix"):
         canvas.image([1.0, 2.0], 0, 0, 10, 10)
+
+
+def test_drawings_share_a_row_at_four_fifths_of_their_size() -> None:
+    canvas = Canvas()
+    canvas.rect(0, 0, 95, 10)
+    both = show.beside(canvas.svg('a width="7" that is said'), "<p>words</p>")
+    assert re.findall(r'<div style="(flex:[^"]*)"', both) == ["flex:100 1 80px;max-width:100px", "flex:1 1 20em"]

@@ -96,6 +96,7 @@ def test_yours_is_drawn_beside_the_reference_and_told_apart() -> None:
 
     assert "yours draws the same picture" in shown(attend)
     assert "yours draws a different picture" in shown(wrong)
+    assert [shown(one).count("<svg ") for one in (attend, wrong)] == [1, 2], "the same picture is shown once"
     assert "yours raised an error" in shown(broken)
     assert "forgetful returned None: is its return missing?" in shown(forgetful)
     assert "KeyError: &#x27;&lt;scores&gt;&#x27;" in shown(broken)

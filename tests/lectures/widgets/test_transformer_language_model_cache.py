@@ -86,7 +86,7 @@ def test_a_prompt_longer_than_the_window_is_drawn(window: int) -> None:
 
 
 def products(picture: str) -> tuple[int, int]:
-    found = re.search(r"this step: ([\d,]+) products; reading all \d+ words again: ([\d,]+)", picture)
+    found = re.search(r"this step: ([\d,]+) products reading all \d+ words again: ([\d,]+)", picture)
     assert found
     return int(found[1].replace(",", "")), int(found[2].replace(",", ""))
 

@@ -8,6 +8,9 @@ export const MARKS = ['nlm-off', 'nlm-strip', 'nlm-spare', 'nlm-beside', 'nlm-pi
 /* A folded answer, in English or German. */
 export const isAnswer = folded => /^\s*(?:The )?an(?:swer|twort)/i.test(folded.textContent) && !folded.closest('.nlm-predict');
 
+/* Folded text of a lecture: not the code of a cell, nor a row of a table. */
+export const isText = folded => folded.closest('.jp-MarkdownCell') !== null;
+
 /* Where the text of a cell is, as HTML. */
 export const textsOf = ({ node }) => (node.matches(TEXT) ? [node] : [...node.querySelectorAll(TEXT)]);
 export const slideType = cell => (cell.model.getMetadata('slideshow') || {}).slide_type;

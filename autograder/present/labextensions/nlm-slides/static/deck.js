@@ -7,7 +7,7 @@ cell before it. How a screen fits: pages.js.
 Of a notebook a deck needs `node` and `widgets`, its cells; of a cell `node`, `toggleClass`, `outputArea.model.length` and, in `model`,
 `type`, `getMetadata`, `sharedModel.getSource()` and `executionCount`. */
 
-import { codeIsHidden, headingAbove, isAnswer, isCode, isQuiet, readSteps, slideType, sourceOf, titleOf } from './cells.js';
+import { codeIsHidden, headingAbove, isCode, isQuiet, isText, readSteps, slideType, sourceOf, titleOf } from './cells.js';
 import { NotesWindow } from './notes.js';
 import { Overview } from './overview.js';
 import { Pages } from './pages.js';
@@ -205,9 +205,9 @@ export class Deck {
     return this.notebook.node;
   }
 
-  /* Page Down, which is all that a clicker has: the answer to a question on the screen, or what comes next. */
+  /* Page Down, which is all that a clicker has: the answer to a question on the screen, what is folded, or what comes next. */
   goOn() {
-    if (!this.answer() && !this.unfold(this.seen('details:not([open])').filter(isAnswer))) this.next();
+    if (!this.answer() && !this.unfold(this.seen('details:not([open])').filter(isText))) this.next();
   }
 
   /* Open or close these; false if there are none. */

@@ -5,7 +5,7 @@ whose words the back row can read. So each page is tried as it will be seen. A s
 there is room for, and one that does not fit is cut between leaves: a list into its items, a long paragraph into sentences, and what is
 taller than a page by itself into strips. Then type and pictures take the room that is left. */
 
-import { isAnswer, MARKS, textsOf } from './cells.js';
+import { isAnswer, isText, MARKS, textsOf } from './cells.js';
 
 const WORDS = 60;
 const TEXT_OR_OUTPUT = '.jp-RenderedHTMLCommon, .jp-OutputArea-output';
@@ -67,6 +67,8 @@ function sentencesOf(paragraph) {
         parts.at(-1).push(node);
         continue;
       }
+      const last = parts.at(-1).at(-1); // a formula may have the full stop behind it
+      if (last?.matches?.('.whole') && /[.?!]$/.test(last.textContent) && /^\s+[A-ZÄÖÜ“"]/.test(node.textContent)) parts.push([]);
       node.textContent.split(SENTENCE).forEach((text, i) => (i ? parts.push([text]) : parts.at(-1).push(text)));
     }
     paragraph.replaceChildren(
@@ -168,7 +170,9 @@ export class Pages {
     this.watch(known);
     const pages = this.pagesOf(known);
     const first = known.at(-1)?.[0];
-    const bare = [[first].filter(Boolean), ...pages].filter(page => page.length === 1 && asksFirst(page[0])).flat();
+    const isBare = page => page.length && isClosed(page[0]) && isText(page[0].node) && !page.some(leaf => leaf.pictures.length || isQuestion(leaf));
+    const bare = pages.filter(isBare).map(([leaf]) => leaf);
+    if (first && asksFirst(first)) bare.push(first);
     if (!bare.length) return pages;
     bare.forEach(({ node }) => (node.open = true)); // no key press is spent on their titles
     return this.cut(steps);
