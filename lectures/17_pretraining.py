@@ -530,7 +530,7 @@ for name, model in (("MiniLM", reader), ("SmolLM2", writer)):
 widgets.adapter_playground(sizes, lambda rank, out, into: rank * (out + into))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **The same task, the same examples.** Is a sentence of Shakespeare, without its punctuation and capitals, a question or a statement? *wherefore art thou sad* · *thou art sad*. There are 64<!--[[n]]--> labelled sentences to learn from, and
+# **Question or statement?** Is a sentence of Shakespeare, without its punctuation and capitals, a question or a statement? *wherefore art thou sad* · *thou art sad*. There are 64<!--[[n]]--> labelled sentences to learn from, and
 # 120<!--[[ways["tests"]]]--> from other plays to test on. A prompt holds the first 8<!--[[shots]]--> of the 64<!--[[n]]-->. We use five seeds, each with different examples (`python -m lectures.recipes four_ways`).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -578,7 +578,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - **Fine-tuning** is right in 80<!--[[compared["fine-tuning"]:.0f]]--> % of the sentences, 17<!--[[ahead("fine-tuning", "naive Bayes")[0]:.0f]]--> points ahead of naive Bayes, which counts words<!--[[? ahead("fine-tuning", "naive Bayes")[1] > 0]]-->.
-# - **LoRA** trains 1.3<!--[[100 * ways["rows"]["LoRA, 64 examples"]["trained"] / ways["rows"]["fine-tuning, 64 examples"]["trained"]:.1f]]--> % of the parameters and is 4.0<!--[[ahead("fine-tuning", "LoRA")[0]:.1f]]--> points behind fine-tuning. The interval just excludes 0<!--[[? 0 < ahead("fine-tuning", "LoRA")[1] < 0.5]]-->. It is one of three comparisons, so this is only a hint.
+# - **LoRA** trains 1.3<!--[[100 * ways["rows"]["LoRA, 64 examples"]["trained"] / ways["rows"]["fine-tuning, 64 examples"]["trained"]:.1f]]--> % of the parameters and is 4.0<!--[[ahead("fine-tuning", "LoRA")[0]:.1f]]--> points behind fine-tuning. The interval just excludes 0<!--[[? 0 < ahead("fine-tuning", "LoRA")[1] < 0.5]]-->. We make three such comparisons, so this is only a hint.
 # - **Probing** is right in 59<!--[[compared["probing"]:.0f]]--> %, naive Bayes in 62<!--[[compared["naive Bayes"]:.0f]]--> %. The interval of the difference contains 0<!--[[? ahead("probing", "naive Bayes")[1] < 0 < ahead("probing", "naive Bayes")[2]]]-->, so these seeds cannot rank them. Our probe reads the mean of the last layer's states, so this is the result of one probe, not the limit of probing. Another layer or pooling may do better. In the project of this lecture you look for one.
 # - **Prompting** is right in 55<!--[[compared["prompting"]:.0f]]--> %. But with three<!--[[words(sum(of > 95 for of in asks))]]--> of the five seeds the model answers “question” nearly always, whatever it reads.
 # - Each method could be tuned further, with other layers, other prompts or more steps. With 120<!--[[ways["tests"]]]--> test sentences, one seed's percentage is uncertain by about 8<!--[[196 * (0.7 * 0.3 / ways["tests"]) ** 0.5:.0f]]--> points. SmolLM2 may have been trained on Shakespeare's plays; we cannot check that.
@@ -593,6 +593,9 @@ alone = {key: of[0] for key, of in prompted["text, no examples"].items()}
 by_examples, by_examples_half = mean_interval(as_text["right_calibrated"])
 by_calibration, by_calibration_half = mean_interval(
     a - b for a, b in zip(as_text["right_calibrated"], as_text["right"], strict=True)
+)
+chat_gains = sorted(
+    a - b for a, b in zip(as_chat["right_calibrated"], as_chat["right"], strict=True)
 )
 counted = ours[f"naive Bayes, {n} examples"][: len(as_text["right"])]  # of the same seeds
 over_bayes, over_bayes_half = mean_interval(
@@ -613,11 +616,11 @@ behind, behind_half = mean_interval(
 # | 64<!--[[n]]--> examples, as text | 55<!--[[mean(as_text["right"]):.0f]]--> | 64<!--[[mean(as_text["right_calibrated"]):.0f]]--> | 75<!--[[mean(as_text["ranked"]):.0f]]--> |
 # | 64<!--[[n]]--> examples, in the chat format | 50<!--[[mean(as_chat["right"]):.0f]]--> | 47<!--[[mean(as_chat["right_calibrated"]):.0f]]--> | 41<!--[[mean(as_chat["ranked"]):.0f]]--> |
 #
-# - Chance is 50 % in the last column, and a constant bias does not change the column. With a plain-text prompt the ranking is better than chance, while the answers before calibration are close to chance.
+# - Chance is 50 % in the last column, and a constant bias does not change the column. With 64<!--[[n]]--> examples as text the ranking is better than chance with each seed<!--[[? min(as_text["ranked"]) > 70]]-->, while the answers before calibration are close to chance.
 # - After calibration, the prompt with 64<!--[[n]]--> examples cannot be distinguished from naive Bayes on the same seeds<!--[[? abs(over_bayes) < over_bayes_half]]-->. Fine-tuning is 14<!--[[behind:.0f]]--> points ahead of this prompt<!--[[? behind > behind_half]]-->.
 # - The chat format does not help here. The model answers “question” every time<!--[[? set(as_chat["questions"]) == {100}]]-->. We do not know why.
-# - **Does calibration help?** With 64<!--[[n]]--> examples as text it adds 9<!--[[by_calibration:.0f]]--> points on average, but the interval of the three seeds contains 0<!--[[? 0 < by_calibration < by_calibration_half]]-->. In the chat format it adds less than one point with each seed<!--[[? max(a - b for a, b in zip(as_chat["right_calibrated"], as_chat["right"], strict=True)) < 1]]-->.
-# - **Do the examples help?** As text they help the ranking, with each of the three seeds<!--[[? min(as_text["ranked"]) > alone["ranked"] + 10]]-->. For the calibrated answers the interval of the three seeds contains the 59<!--[[alone["right_calibrated"]:.0f]]--> % of the prompt without examples<!--[[? by_examples - by_examples_half < alone["right_calibrated"]]]-->, so there we cannot tell.
+# - **Does calibration help?** With 64<!--[[n]]--> examples as text it adds 9<!--[[by_calibration:.0f]]--> points on average, but the interval of the three seeds contains 0<!--[[? 0 < by_calibration < by_calibration_half]]-->. In the chat format it lowers one seed by 10<!--[[-chat_gains[0]:.0f]]--> points and hardly changes the other two<!--[[? max(map(abs, chat_gains[1:])) < 1]]-->.
+# - **Do the examples help?** All 64<!--[[n]]--> as text help the ranking, with each of the three seeds<!--[[? min(as_text["ranked"]) > alone["ranked"] + 10]]-->. For the calibrated answers the interval of the three seeds contains the 59<!--[[alone["right_calibrated"]:.0f]]--> % of the prompt without examples<!--[[? by_examples - by_examples_half < alone["right_calibrated"]]]-->, so there we cannot tell.
 #
 # **Before you say that prompting fails, try a calibrated prompt.** With calibration and 64<!--[[n]]--> examples, this small model is right somewhat more often than a coin toss would be<!--[[? by_examples - by_examples_half > 50]]-->. This says nothing about GPT-3, which has more than a thousand times as many parameters.
 
@@ -676,10 +679,10 @@ widgets.pattern_playground(drawn, 24, size=8, layers=2, yours=dict.fromkeys(draw
 # <details><summary>Answer</summary>For the causal one. The masked objective changes the input, and span corruption has a source and a target.</details>
 #
 # 2. BERT must guess 15 % of the tokens, and one in ten of these is left unchanged. Why?
-# <details><summary>Answer</summary>The model cannot tell them from tokens that carry no loss. The authors expect that it therefore forms a good vector of every token (Devlin et al. 2019, appendix A.1). The results after fine-tuning hardly depend on the shares (appendix C.2).</details>
+# <details><summary>Answer</summary>The model cannot tell them from tokens that carry no loss. The authors expect that it therefore forms a good vector for every token (Devlin et al. 2019, appendix A.1). The results after fine-tuning hardly depend on the shares (appendix C.2).</details>
 #
 # 3. A pretrained model is better with 50 labels. Which two experiments do you run before you credit pretraining?
-# <details><summary>Answer</summary>Train with the same number of updates on both sides, and keep only the pretrained embeddings. Run both experiments with several seeds, give each difference its interval, and correct for the number of differences that you look at.</details>
+# <details><summary>Answer</summary>Train with the same number of updates on both sides, and keep only the pretrained embeddings. Run both experiments with several seeds, give each difference with its interval, and correct for the number of differences that you look at.</details>
 #
 # 4. A causal model's vector of *bank* in "The bank of the river" does not give away its sense. Is the model unable to know the sense?
 # <details><summary>Answer</summary>No. The vector was computed before *river* was read. When the sentence is read twice, the vector of the second *bank* gives away the sense.</details>
