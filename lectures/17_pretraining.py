@@ -47,7 +47,7 @@ from nlmcore.transfer import LoRA
 from nlmcore.transfer.lora import matrices
 from lectures import show, stored, widgets
 from lectures.trained import checkpoint
-from lectures.recipes.pretraining import LETTERS, TUNING, words
+from lectures.recipes.pretraining import BATCH, LETTERS, TUNING, words
 from lectures.recipes.senses import all_guesses, neighbours, sentences, states
 from lectures.widgets.pretraining import fillers
 
@@ -259,7 +259,7 @@ filling
 # ## 4. Pretrain small, then transfer
 #
 # Does pretraining help? Our task is to say whether the **first** syllable of a word is stressed (*WAter*) or a later one (*aBOUT*). The spelling does not show the stress; the labels come from a pronouncing dictionary that pretraining never saw. In pretraining the model reads
-# 94,522<!--[[transfer["unlabelled"]:,]]--> spellings. Then all weights are fine-tuned on labelled words. Using on one task what was learned on another is called **transfer**.
+# 64,000<!--[[BATCH * transfer["steps"]:,]]--> spellings, drawn at random from 94,522<!--[[transfer["unlabelled"]:,]]-->. Then all weights are fine-tuned on labelled words. Using on one task what was learned on another is called **transfer**.
 #
 # A gain could have two other explanations, and each gets a control:
 #
