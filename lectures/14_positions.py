@@ -347,7 +347,7 @@ show.predict(
     f"Always answering “{frequent}” is right in {floor:.0%} of the words. *Without* positions the encoder sees the other letters of the word, but not their order. What fraction of the hidden letters does it predict correctly?",
     choices={"no more than that": 100 * floor, "about 17 %": 17, "about 40 %": 40},
     answer=100 * letters["none"].mean().item(),
-    why="The other letters say a little even without their order. Order adds something, though not much after our 250 steps of training. Does it matter whether the positions are added or concatenated?",
+    why="The other letters say a little even without their order. With sinusoids the order adds a little after our 250 steps of training. Does it matter whether the positions are added or concatenated?",
     reveals=compared,
 )
 
