@@ -271,7 +271,7 @@ filling
 # %% slideshow={"slide_type": "fragment"}
 transfer = stored("pretraining")
 rows = transfer["rows"]  # row -> number of labels -> % right, one per seed
-print("pretraining steps:", transfer["steps"], "   words:", f"{transfer['unlabelled']:,}")
+print(f"pretraining: {transfer['steps']} steps of {BATCH} of {transfer['unlabelled']:,} words")
 print(*rows, sep="\n")
 
 
