@@ -40,7 +40,7 @@ from IPython.display import HTML
 
 from nlmcore.attention import causal_mask, prefix_mask
 from nlmcore.metrics import mean_interval
-from nlmcore.metrics.significance import critical, holm, two_sided
+from nlmcore.metrics.significance import critical, holm, mcnemar, two_sided
 from nlmcore.objectives import causal, corrupt_spans, masked
 from nlmcore.pretrained import minilm, smollm2
 from nlmcore.transfer import LoRA
@@ -451,6 +451,12 @@ of_each = {  # one vector per sentence
     "clues": neighbours(every, clues=True),
     "MiniLM": states(reader, wordpieces, [(one.text, one.word) for one in every])[:, -1],
 }
+centred = {name: all_guesses(every, of_each[name]) for name in ("MiniLM", "average")}
+only_one_right = [
+    sum(a > b for a, b in zip(centred[one], centred[other], strict=True))
+    for one, other in (("MiniLM", "average"), ("average", "MiniLM"))
+]
+by_chance = mcnemar(centred["MiniLM"], centred["average"])
 not_centred = {
     name: 100 * mean(all_guesses(every, of, centred=False)) for name, of in of_each.items()
 }
@@ -479,7 +485,7 @@ show.predict(
 #
 # - If the clue comes later, both SmolLM2 (at the word) and MiniLM (after the cut) lack the rest of the sentence.
 # - If SmolLM2 reads the sentence *twice*, the vector of the second *bank* gives away the sense.
-# - **A simpler explanation.** Forget the layers and average the *static* vectors of the other words. MiniLM is right in only one<!--[[words(more_than_neighbours[0])]]--> sentence more than this average if the clue comes first, and in three<!--[[words(more_than_neighbours[1])]]--> more if it comes later. Such small differences may be chance. Suppose that the two differ in these three sentences only. Three tosses of a coin all show the same side with a probability of 0.25<!--[[2 * 0.5 ** max(more_than_neighbours):.2f]]--><!--[[? max(more_than_neighbours) == 3]]--> (this is a *sign test*).
+# - **A simpler explanation.** Forget the layers and average the *static* vectors of the other words. MiniLM is right in only one<!--[[words(more_than_neighbours[0])]]--> sentence more than this average if the clue comes first, and in three<!--[[words(more_than_neighbours[1])]]--> more if it comes later. Such small differences may be chance. Of all sentences only MiniLM is right in 5<!--[[only_one_right[0]]]-->, and only the average in 1<!--[[only_one_right[1]]]-->. If a coin decided which of the two is right in these sentences, a split as uneven as this would have a probability of 0.22<!--[[by_chance:.2f]]--> (this is a *sign test*).
 # - In SmolLM2's first layer the accuracy is near chance even if the clue comes first (52<!--[[by_layer["SmolLM2", "whole, clue before"][0]:.0f]]--> %); after layer 5 it is 90<!--[[by_layer["SmolLM2", "whole, clue before"][4]:.0f]]--> %.
 # - Cosines between contextual vectors are large, as Ethayarajh (2019) found for ELMo, BERT and GPT-2. In MiniLM's last layer they are 0.86<!--[[senses["cosines"]["MiniLM"][-1][0]:.2f]]--> within a sense and 0.77<!--[[senses["cosines"]["MiniLM"][-1][1]:.2f]]--> between senses. So we subtract the mean of a word's vectors before we compare them.
 # - Without this subtraction the average of static vectors is right in only 81<!--[[not_centred["average"]:.0f]]--> % of all sentences, and MiniLM in 93<!--[[not_centred["MiniLM"]:.0f]]--> %. But an average that leaves out function words and special tokens does well even then: it is right in 95<!--[[not_centred["clues"]:.0f]]--> %.
