@@ -420,7 +420,8 @@ show.predict(
 # - Of the four heads of the opening picture, three<!--[[words(sum(lead > 0 for lead in leads))]]--> beat all three rules, by one to three edges<!--[[? sorted(leads)[1:] == [1, 2, 3]]]-->. The head for adjectives
 #   (2.8) finds all fifteen edges<!--[[? adjective["opening tested"] == 1 and adjective["edges"] == 15]]-->.
 # - **Are three rules enough?** A fourth reads the *last* of the next nouns in a row, *juice* in "apple juice". It finds every tested object, and the noun of
-#   every adjective and determiner<!--[[? all(row["last of the next nouns"] == row["edges"] for row in (adjective, determiner, verb))]]-->. And for subjects a rule could read the only verb of the sentence. So no head beats the best rule that is told the word classes.
+#   every adjective and determiner<!--[[? all(row["last of the next nouns"] == row["edges"] for row in (adjective, determiner, verb))]]-->. And for subjects a rule could read the only verb. So on these sentences no head beats the best rule that is told the word classes. Look for sentences on which that rule
+#   fails. In *The teacher gave the boy a book* it picks *boy*, but head 3.1 still picks *book*<!--[[? weights_among("The teacher gave the boy a book".split())[3, 1, 2].argmax() == 6]]-->.
 # - Clark et al. (2019) do the same with BERT, an encoder like MiniLM, and a large treebank (a collection of parsed sentences). They find individual heads for
 #   objects, determiners and more that are clearly better than fixed distances, but no head that covers all of grammar. Our sixteen
 #   short sentences only show how to test such a claim.
