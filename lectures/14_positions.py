@@ -347,7 +347,7 @@ show.predict(
     f"Always answering “{frequent}” is right in {floor:.0%} of the words. *Without* positions the encoder sees the other letters of the word, but not their order. What fraction of the hidden letters does it predict correctly?",
     choices={"no more than that": 100 * floor, "about 17 %": 17, "about 40 %": 40},
     answer=100 * letters["none"].mean().item(),
-    why="The other letters say a little even without their order. Order adds something, though not much after our 250 steps of training. Does it matter whether the positions are added or concatenated?",
+    why="The other letters say a little even without their order. With sinusoids the order adds a little after our 250 steps of training. Does it matter whether the positions are added or concatenated?",
     reveals=compared,
 )
 
@@ -619,8 +619,8 @@ show.predict(
 #   cannot<!--[[? told_apart["Shaw et al."] == 0]]-->, because here all distances beyond 16 share one vector.
 # - *Which can tell a key ahead from one behind?* T5 and Shaw can<!--[[? not any(torch.equal(of, of.flip(-1)) for of in (t5, clipped))]]-->, because they have separate values for the two directions. Rotary positions can in general,
 #   as the swap of positions showed. ALiBi cannot<!--[[? torch.equal(penalty, penalty.flip(-1))]]-->; it is made for causal models, which only look back.
-# - ALiBi pulls every head towards near words, each at its own rate. With rotary positions the waves fall off with distance if all entries are 1; for
-#   random vectors they show no order.
+# - ALiBi pulls every head towards near words, each at its own rate. With rotary positions the score falls in waves if all entries are 1; for
+#   random vectors we see no pattern.
 # - T5's learned values are large up to a distance of about 20 words and small beyond<!--[[? near > 2.5 * far]]-->. The translator was trained on up to 20 words, so the
 #   buckets of the longest distances were never used. Keep that in mind for section 6.
 # </details>
@@ -842,7 +842,7 @@ HTML(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you
 #
-# Write your own encoding. The code below is correct. Make one of the mistakes of section 2 (all sines first, counting from 1, the exponent
+# The code below is correct. Change it into an encoding of your own, or make one of the mistakes of section 2 (all sines first, counting from 1, the exponent
 # $i/d$) or rotate queries and keys differently, and compare the result with ours.
 
 
@@ -871,8 +871,8 @@ def my_rotary(x, positions, base, layout="interleaved"):
 widgets.rotary_playground(rotary, query, key, yours=my_rotary)
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *5 minutes, or homework. Name a mistake, and let the room predict the picture before you make it. What goes wrong: they overlook
-# counting from 1, so point at the first row. If you change the layout of both q and k, the scores change, yet every diagonal keeps one
+# *5 minutes, or homework. Name a mistake, and let the room predict the picture before you make it. What goes wrong: they do not see
+# that the count starts at 1, so point at the first row. If you change the layout of both q and k, the scores change, yet every diagonal keeps one
 # colour. Ask why (both layouts depend only on the distance).*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
@@ -901,7 +901,7 @@ widgets.rotary_playground(rotary, query, key, yours=my_rotary)
 # for the 513th position.</details>
 #
 # 6. Two positional encodings get 81.7 ± .31 and 81.8 ± .53 on GLUE. Which is better?
-# <details><summary>Answer</summary>Nobody can say, because the difference is smaller than the spread of the runs.</details>
+# <details><summary>Answer</summary>These runs cannot tell. The difference is far smaller than their spread.</details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *The questions are not projected. If 3 minutes are left, ask number 5 and let the room vote on each half. What goes wrong: they

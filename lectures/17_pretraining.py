@@ -40,14 +40,14 @@ from IPython.display import HTML
 
 from nlmcore.attention import causal_mask, prefix_mask
 from nlmcore.metrics import mean_interval
-from nlmcore.metrics.significance import critical, holm, two_sided
+from nlmcore.metrics.significance import critical, holm, mcnemar, two_sided
 from nlmcore.objectives import causal, corrupt_spans, masked
 from nlmcore.pretrained import minilm, smollm2
 from nlmcore.transfer import LoRA
 from nlmcore.transfer.lora import matrices
 from lectures import show, stored, widgets
 from lectures.trained import checkpoint
-from lectures.recipes.pretraining import LETTERS, TUNING, words
+from lectures.recipes.pretraining import BATCH, LETTERS, TUNING, words
 from lectures.recipes.senses import all_guesses, neighbours, sentences, states
 from lectures.widgets.pretraining import fillers
 
@@ -259,7 +259,7 @@ filling
 # ## 4. Pretrain small, then transfer
 #
 # Does pretraining help? Our task is to say whether the **first** syllable of a word is stressed (*WAter*) or a later one (*aBOUT*). The spelling does not show the stress; the labels come from a pronouncing dictionary that pretraining never saw. In pretraining the model reads
-# 94,522<!--[[transfer["unlabelled"]:,]]--> spellings. Then all weights are fine-tuned on labelled words. Using on one task what was learned on another is called **transfer**.
+# 64,000<!--[[BATCH * transfer["steps"]:,]]--> spellings, drawn at random from 94,522<!--[[transfer["unlabelled"]:,]]-->. Then all weights are fine-tuned on labelled words. Using on one task what was learned on another is called **transfer**.
 #
 # A gain could have two other explanations, and each gets a control:
 #
@@ -271,7 +271,7 @@ filling
 # %% slideshow={"slide_type": "fragment"}
 transfer = stored("pretraining")
 rows = transfer["rows"]  # row -> number of labels -> % right, one per seed
-print("pretraining steps:", transfer["steps"], "   words:", f"{transfer['unlabelled']:,}")
+print(f"pretraining: {transfer['steps']} steps of {BATCH} of {transfer['unlabelled']:,} words")
 print(*rows, sep="\n")
 
 
@@ -451,6 +451,12 @@ of_each = {  # one vector per sentence
     "clues": neighbours(every, clues=True),
     "MiniLM": states(reader, wordpieces, [(one.text, one.word) for one in every])[:, -1],
 }
+centred = {name: all_guesses(every, of_each[name]) for name in ("MiniLM", "average")}
+only_one_right = [
+    sum(a > b for a, b in zip(centred[one], centred[other], strict=True))
+    for one, other in (("MiniLM", "average"), ("average", "MiniLM"))
+]
+by_chance = mcnemar(centred["MiniLM"], centred["average"])
 not_centred = {
     name: 100 * mean(all_guesses(every, of, centred=False)) for name, of in of_each.items()
 }
@@ -479,7 +485,7 @@ show.predict(
 #
 # - If the clue comes later, both SmolLM2 (at the word) and MiniLM (after the cut) lack the rest of the sentence.
 # - If SmolLM2 reads the sentence *twice*, the vector of the second *bank* gives away the sense.
-# - **A simpler explanation.** Forget the layers and average the *static* vectors of the other words. MiniLM is right in only one<!--[[words(more_than_neighbours[0])]]--> sentence more than this average if the clue comes first, and in three<!--[[words(more_than_neighbours[1])]]--> more if it comes later. Such small differences may be chance. Suppose that the two differ in these three sentences only. Three tosses of a coin all show the same side with a probability of 0.25<!--[[2 * 0.5 ** max(more_than_neighbours):.2f]]--><!--[[? max(more_than_neighbours) == 3]]--> (this is a *sign test*).
+# - **A simpler explanation.** Forget the layers and average the *static* vectors of the other words. MiniLM is right in only one<!--[[words(more_than_neighbours[0])]]--> sentence more than this average if the clue comes first, and in three<!--[[words(more_than_neighbours[1])]]--> more if it comes later. Such small differences may be chance. Of all sentences only MiniLM is right in 6<!--[[only_one_right[0]]]-->, and only the average in 2<!--[[only_one_right[1]]]-->. If a coin decided which of the two is right in these sentences, a split as uneven as this would have a probability of 0.29<!--[[by_chance:.2f]]--> (this is a *sign test*).
 # - In SmolLM2's first layer the accuracy is near chance even if the clue comes first (52<!--[[by_layer["SmolLM2", "whole, clue before"][0]:.0f]]--> %); after layer 5 it is 90<!--[[by_layer["SmolLM2", "whole, clue before"][4]:.0f]]--> %.
 # - Cosines between contextual vectors are large, as Ethayarajh (2019) found for ELMo, BERT and GPT-2. In MiniLM's last layer they are 0.86<!--[[senses["cosines"]["MiniLM"][-1][0]:.2f]]--> within a sense and 0.77<!--[[senses["cosines"]["MiniLM"][-1][1]:.2f]]--> between senses. So we subtract the mean of a word's vectors before we compare them.
 # - Without this subtraction the average of static vectors is right in only 81<!--[[not_centred["average"]:.0f]]--> % of all sentences, and MiniLM in 93<!--[[not_centred["MiniLM"]:.0f]]--> %. But an average that leaves out function words and special tokens does well even then: it is right in 95<!--[[not_centred["clues"]:.0f]]--> %.
@@ -530,7 +536,7 @@ for name, model in (("MiniLM", reader), ("SmolLM2", writer)):
 widgets.adapter_playground(sizes, lambda rank, out, into: rank * (out + into))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **The same task, the same examples.** Is a sentence of Shakespeare, without its punctuation and capitals, a question or a statement? *wherefore art thou sad* · *thou art sad*. There are 64<!--[[n]]--> labelled sentences to learn from, and
+# **Question or statement?** Is a sentence of Shakespeare, without its punctuation and capitals, a question or a statement? *wherefore art thou sad* · *thou art sad*. There are 64<!--[[n]]--> labelled sentences to learn from, and
 # 120<!--[[ways["tests"]]]--> from other plays to test on. A prompt holds the first 8<!--[[shots]]--> of the 64<!--[[n]]-->. We use five seeds, each with different examples (`python -m lectures.recipes four_ways`).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -578,7 +584,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - **Fine-tuning** is right in 80<!--[[compared["fine-tuning"]:.0f]]--> % of the sentences, 17<!--[[ahead("fine-tuning", "naive Bayes")[0]:.0f]]--> points ahead of naive Bayes, which counts words<!--[[? ahead("fine-tuning", "naive Bayes")[1] > 0]]-->.
-# - **LoRA** trains 1.3<!--[[100 * ways["rows"]["LoRA, 64 examples"]["trained"] / ways["rows"]["fine-tuning, 64 examples"]["trained"]:.1f]]--> % of the parameters and is 4.0<!--[[ahead("fine-tuning", "LoRA")[0]:.1f]]--> points behind fine-tuning. The interval just excludes 0<!--[[? 0 < ahead("fine-tuning", "LoRA")[1] < 0.5]]-->. It is one of three comparisons, so this is only a hint.
+# - **LoRA** trains 1.3<!--[[100 * ways["rows"]["LoRA, 64 examples"]["trained"] / ways["rows"]["fine-tuning, 64 examples"]["trained"]:.1f]]--> % of the parameters and is 4.0<!--[[ahead("fine-tuning", "LoRA")[0]:.1f]]--> points behind fine-tuning. The interval just excludes 0<!--[[? 0 < ahead("fine-tuning", "LoRA")[1] < 0.5]]-->. We make three such comparisons, so this is only a hint.
 # - **Probing** is right in 59<!--[[compared["probing"]:.0f]]--> %, naive Bayes in 62<!--[[compared["naive Bayes"]:.0f]]--> %. The interval of the difference contains 0<!--[[? ahead("probing", "naive Bayes")[1] < 0 < ahead("probing", "naive Bayes")[2]]]-->, so these seeds cannot rank them. Our probe reads the mean of the last layer's states, so this is the result of one probe, not the limit of probing. Another layer or pooling may do better. In the project of this lecture you look for one.
 # - **Prompting** is right in 55<!--[[compared["prompting"]:.0f]]--> %. But with three<!--[[words(sum(of > 95 for of in asks))]]--> of the five seeds the model answers “question” nearly always, whatever it reads.
 # - Each method could be tuned further, with other layers, other prompts or more steps. With 120<!--[[ways["tests"]]]--> test sentences, one seed's percentage is uncertain by about 8<!--[[196 * (0.7 * 0.3 / ways["tests"]) ** 0.5:.0f]]--> points. SmolLM2 may have been trained on Shakespeare's plays; we cannot check that.
@@ -593,6 +599,9 @@ alone = {key: of[0] for key, of in prompted["text, no examples"].items()}
 by_examples, by_examples_half = mean_interval(as_text["right_calibrated"])
 by_calibration, by_calibration_half = mean_interval(
     a - b for a, b in zip(as_text["right_calibrated"], as_text["right"], strict=True)
+)
+chat_gains = sorted(
+    a - b for a, b in zip(as_chat["right_calibrated"], as_chat["right"], strict=True)
 )
 counted = ours[f"naive Bayes, {n} examples"][: len(as_text["right"])]  # of the same seeds
 over_bayes, over_bayes_half = mean_interval(
@@ -613,11 +622,11 @@ behind, behind_half = mean_interval(
 # | 64<!--[[n]]--> examples, as text | 55<!--[[mean(as_text["right"]):.0f]]--> | 64<!--[[mean(as_text["right_calibrated"]):.0f]]--> | 75<!--[[mean(as_text["ranked"]):.0f]]--> |
 # | 64<!--[[n]]--> examples, in the chat format | 50<!--[[mean(as_chat["right"]):.0f]]--> | 47<!--[[mean(as_chat["right_calibrated"]):.0f]]--> | 41<!--[[mean(as_chat["ranked"]):.0f]]--> |
 #
-# - Chance is 50 % in the last column, and a constant bias does not change the column. With a plain-text prompt the ranking is better than chance, while the answers before calibration are close to chance.
+# - Chance is 50 % in the last column, and a constant bias does not change the column. With 64<!--[[n]]--> examples as text the ranking is better than chance with each seed<!--[[? min(as_text["ranked"]) > 70]]-->, while the answers before calibration are close to chance.
 # - After calibration, the prompt with 64<!--[[n]]--> examples cannot be distinguished from naive Bayes on the same seeds<!--[[? abs(over_bayes) < over_bayes_half]]-->. Fine-tuning is 14<!--[[behind:.0f]]--> points ahead of this prompt<!--[[? behind > behind_half]]-->.
 # - The chat format does not help here. The model answers “question” every time<!--[[? set(as_chat["questions"]) == {100}]]-->. We do not know why.
-# - **Does calibration help?** With 64<!--[[n]]--> examples as text it adds 9<!--[[by_calibration:.0f]]--> points on average, but the interval of the three seeds contains 0<!--[[? 0 < by_calibration < by_calibration_half]]-->. In the chat format it adds less than one point with each seed<!--[[? max(a - b for a, b in zip(as_chat["right_calibrated"], as_chat["right"], strict=True)) < 1]]-->.
-# - **Do the examples help?** As text they help the ranking, with each of the three seeds<!--[[? min(as_text["ranked"]) > alone["ranked"] + 10]]-->. For the calibrated answers the interval of the three seeds contains the 59<!--[[alone["right_calibrated"]:.0f]]--> % of the prompt without examples<!--[[? by_examples - by_examples_half < alone["right_calibrated"]]]-->, so there we cannot tell.
+# - **Does calibration help?** With 64<!--[[n]]--> examples as text it adds 9<!--[[by_calibration:.0f]]--> points on average, but the interval of the three seeds contains 0<!--[[? 0 < by_calibration < by_calibration_half]]-->. In the chat format it lowers one seed by 10<!--[[-chat_gains[0]:.0f]]--> points and hardly changes the other two<!--[[? max(map(abs, chat_gains[1:])) < 1]]-->.
+# - **Do the examples help?** All 64<!--[[n]]--> as text help the ranking, with each of the three seeds<!--[[? min(as_text["ranked"]) > alone["ranked"] + 10]]-->. For the calibrated answers the interval of the three seeds contains the 59<!--[[alone["right_calibrated"]:.0f]]--> % of the prompt without examples<!--[[? by_examples - by_examples_half < alone["right_calibrated"]]]-->, so there we cannot tell.
 #
 # **Before you say that prompting fails, try a calibrated prompt.** With calibration and 64<!--[[n]]--> examples, this small model is right somewhat more often than a coin toss would be<!--[[? by_examples - by_examples_half > 50]]-->. This says nothing about GPT-3, which has more than a thousand times as many parameters.
 
@@ -678,10 +687,10 @@ widgets.pattern_playground(dict(yours=my_mask, **drawn), 24, size=8, layers=2)
 # <details><summary>Answer</summary>For the causal one. The masked objective changes the input, and span corruption has a source and a target.</details>
 #
 # 2. BERT must guess 15 % of the tokens, and one in ten of these is left unchanged. Why?
-# <details><summary>Answer</summary>The model cannot tell them from tokens that carry no loss. The authors expect that it therefore forms a good vector of every token (Devlin et al. 2019, appendix A.1). The results after fine-tuning hardly depend on the shares (appendix C.2).</details>
+# <details><summary>Answer</summary>The model cannot tell them from tokens that carry no loss. The authors expect that it therefore forms a good vector for every token (Devlin et al. 2019, appendix A.1). The results after fine-tuning hardly depend on the shares (appendix C.2).</details>
 #
 # 3. A pretrained model is better with 50 labels. Which two experiments do you run before you credit pretraining?
-# <details><summary>Answer</summary>Train with the same number of updates on both sides, and keep only the pretrained embeddings. Run both experiments with several seeds, give each difference its interval, and correct for the number of differences that you look at.</details>
+# <details><summary>Answer</summary>Train with the same number of updates on both sides, and keep only the pretrained embeddings. Run both experiments with several seeds, give each difference with its interval, and correct for the number of differences that you look at.</details>
 #
 # 4. A causal model's vector of *bank* in "The bank of the river" does not give away its sense. Is the model unable to know the sense?
 # <details><summary>Answer</summary>No. The vector was computed before *river* was read. When the sentence is read twice, the vector of the second *bank* gives away the sense.</details>

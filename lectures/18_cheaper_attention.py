@@ -425,7 +425,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Time and memory, to 16,384 tokens
 #
-# Fewer scores do not always mean less time. A pattern must be cut into blocks, keys must be gathered, and a general kernel does not know your pattern. We measured one attention layer with
+# Fewer scores do not always mean less time. A pattern must be cut into blocks, keys must be gathered, and a general kernel does not know your pattern. We measured five attention layers with
 # SmolLM2's sizes ($d = 576$, nine heads of queries that share three heads of keys and values): Longformer with a window of 512, BigBird with blocks of 64 (the paper's sizes), Linformer with $k = 256$, full attention as
 # written, and full attention with PyTorch's fused kernel. Each time is the median of three measurements with one thread (`python -m lectures.recipes sparse_cost`).
 

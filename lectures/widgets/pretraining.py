@@ -225,7 +225,7 @@ def hidden_letter_playground(fill: Mapping[str, Fill], word: str, *, at: int) ->
                 )
             )
         told = "; ".join(f"{name} {of(text, i)[text[i]]:.2f}" for name, of in filled.items())
-        return beside(*pictures) + said(f"Probability of the true letter {text[i]}: {told}.")
+        return beside(*pictures) + said(f"Probability of the hidden letter {text[i]}: {told}.")
 
     return live(
         draw,
