@@ -721,7 +721,13 @@ panels = {
 swapped = {task: of["writing"]["swapped"]["share"] for task, of in shots["controls"].items()}
 headed = {task: of["writing"]["heading"]["share"] for task, of in shots["controls"].items()}
 written = [
-    (task, *(f"{100 * share:.0f}" for share in (rows[task, "writing"][8], swapped[task], headed[task])))
+    (
+        task,
+        *(
+            f"{100 * share:.0f}"
+            for share in (rows[task, "writing"][8], swapped[task], headed[task])
+        ),
+    )
     for task in swapped
 ]
 show.predict(
