@@ -828,7 +828,7 @@ print(
 #   matrix and added no gate.
 # - A different learning rate does not achieve that. At the best of five rates the uniform network copied 16<!--[[100 * min(stored("gate_bias")["rows"]["RNN"]["right"]):.0f]]--> to 22<!--[[100 * max(stored("gate_bias")["rows"]["RNN"]["right"]):.0f]]--> % (`python -m
 #   lectures.recipes gate_bias`).
-# - At the start the identity matrix keeps more than half of the gradient, as the orthogonal one does<!--[[? min(kept["RNN, identity"]) > 0.5 and min(kept["RNN, orthogonal"]) > 0.5]]-->, but copies only 12<!--[[min(copied["RNN, identity"]):.0f]]--> to 31<!--[[max(copied["RNN, identity"]):.0f]]--> %.
+# - At the start the identity matrix keeps more than half of the gradient, as the orthogonal one does<!--[[? min(kept["RNN, identity"]) > 0.5 and min(kept["RNN, orthogonal"]) > 0.5]]-->, but copies only 12<!--[[min(copied["RNN, identity"]):.0f]]--> to 31<!--[[max(copied["RNN, identity"]):.0f]]--> % at the learning rate of the race. We did not tune its rate.
 # - **Two controls** change only the scale of a matrix. Divided by $\sqrt 3$, the orthogonal matrix has about the spectral radius of the uniform one, and
 #   copies only 19<!--[[min(copied["RNN, orthogonal / √3"]):.0f]]--> to 25<!--[[max(copied["RNN, orthogonal / √3"]):.0f]]--> %. Scaled to a radius of 1, the uniform matrix copies 31<!--[[min(copied["RNN, uniform, radius 1"]):.0f]]--> to 68<!--[[max(copied["RNN, uniform, radius 1"]):.0f]]--> %, more than unscaled with every seed<!--[[? min(copied["RNN, uniform, radius 1"]) > max(copied["RNN"])]]-->.
 # - The better initialisation has its limits. In one longer run for each delay (`python -m lectures.recipes initialisation`) the
@@ -891,7 +891,7 @@ widgets.clipping_playground(clip_by_norm, {"each entry": clip_each_entry}, yours
 # they would become (1, 0) and (0, 1), which is a different direction.</details>
 #
 # 4. All states of a tanh network are near $\pm 1$. Does its gradient explode or vanish?
-# <details><summary>Answer</summary>It vanishes, because every factor 1 − h² is near 0. (If only *some* units saturate, it may even
+# <details><summary>Answer</summary>It vanishes unless the weights are large, because every factor 1 − h² is near 0. (If only *some* units saturate, it may even
 # explode; see section 7.)</details>
 #
 # 5. The largest singular value of $U$ is 1.2 in a tanh network. Does the gradient explode?
