@@ -403,7 +403,7 @@ show.predict(
 #   PyTorch's, this bias is about 0. [Lecture 8](08_gates.ipynb) explains gates and gives all three the same bias.
 # </details>
 #
-# A straight line on this logarithmic axis means a constant factor per step. All the lines here are nearly straight: **the gradient falls or grows
+# A straight line on this logarithmic axis means a constant factor per step. The RNN's lines at gain 1 are nearly straight: **its gradient falls
 # exponentially with distance**, as Pascanu et al. (2013) derive.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
