@@ -216,8 +216,8 @@ show.predict(
 # Hochreiter 1991).
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *Ask: can the product explode if every ‖J‖ is below 1? (No.) And must it explode if every ‖J‖ is above 1? (No: each step may stretch
-# a different direction.) What goes wrong: students forget that tanh adds a factor of its own, and look only at U. 11 minutes; the unit
+# *Ask: can the product explode if every ‖J‖ is below 1? (No.) And must it explode if every ‖J‖ is above 1? (No: a step may shrink
+# what the previous one stretched.) What goes wrong: students forget that tanh adds a factor of its own, and look only at U. 11 minutes; the unit
 # with u = 1.5 takes three of them.*
 
 
@@ -269,7 +269,8 @@ show.predict(
 # - With inputs of size 0.2 the norm is 8<!--[[norm_after(0.2, 40):.0f]]--> after 40 steps, where $U$ by itself would make it more than ten million<!--[[? 1.5**40 > 1e7]]-->. The states grow until tanh
 #   flattens, and each flat unit shrinks the gradient.
 # - With inputs of size 0 the states stay at 0, where tanh has slope 1. Then the gradient does explode<!--[[? norm_after(0.0, 40) > 1e7]]-->, exactly as the powers of $U$ do.
-# - The product of the norms (dashed) is a valid bound but a loose one, because each step stretches a different direction most.
+# - The product of the norms (dashed) is a valid bound but a loose one, because the output of one step seldom points in the
+#   direction that the next step stretches most.
 # - Blue rings mark the eigenvalues of $U$. Orange dots mark those of the product over $d$ steps; we plot the $d$-th root of their absolute value, so both show
 #   growth per step. With growing distance all but a few dots collapse towards the centre, so the gradient survives along only a few of the
 #   sixteen directions of a state.
@@ -402,7 +403,7 @@ show.predict(
 #   PyTorch's, this bias is about 0. [Lecture 8](08_gates.ipynb) explains gates and gives all three the same bias.
 # </details>
 #
-# A straight line on this logarithmic axis means a constant factor per step. All the lines here are nearly straight: **the gradient falls or grows
+# A straight line on this logarithmic axis means a constant factor per step. The RNN's lines at gain 1 are nearly straight: **its gradient falls
 # exponentially with distance**, as Pascanu et al. (2013) derive.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -435,7 +436,7 @@ HTML(show.beside(by_cell(before, "at initialisation"), by_cell(after, "trained t
 # - The gradients of the RNN and of the GRU change by twenty orders of magnitude: the RNN's from $10^{-23.3}$ to $10^{-3.0}$<!--[[? [round(of["rnn"][100], 1) for of in (before, after)] == [-23.3, -3.0]]]-->, the GRU's from
 #   $10^{-20.5}$ to $10^{-0.1}$<!--[[? [round(of["gru"][100], 1) for of in (before, after)] == [-20.5, -0.1]]]-->. A gradient that vanishes at the start need not vanish forever.
 # - After training, all four keep a gradient. But the RNN copied only 25<!--[[100 * memory["copy_accuracy"]["rnn"]["10"]:.0f]]--> % of the symbols, the gated cells 100<!--[[100 * min(memory["copy_accuracy"][cell]["10"] for cell in ("ugrnn", "gru", "lstm")):.0f]]--> %.
-# - With 80 blanks a network must remember each symbol for 85 steps. At this distance the RNN's gradient is $10^{-19.8}$<!--[[? round(before["rnn"][85], 1) == -19.8]]--> before training, and the RNN learned nothing<!--[[? memory["copy_accuracy"]["rnn"]["80"] < 0.15]]-->. The GRU's gradient before training is hardly larger, $10^{-17.5}$<!--[[? round(before["gru"][85], 1) == -17.5]]-->, and the GRU learned the task<!--[[? memory["copy_accuracy"]["gru"]["80"] > 0.9]]-->.
+# - With 80 blanks a network must remember each symbol for 85 steps. At this distance the RNN's gradient is $10^{-19.8}$<!--[[? round(before["rnn"][85], 1) == -19.8]]--> before training, and the RNN learned nothing<!--[[? memory["copy_accuracy"]["rnn"]["80"] < 0.15]]-->. The GRU's gradient before training is tiny as well, $10^{-17.5}$<!--[[? round(before["gru"][85], 1) == -17.5]]-->, and the GRU learned the task<!--[[? memory["copy_accuracy"]["gru"]["80"] > 0.9]]-->.
 # </details>
 #
 # **A gradient that reaches the distant steps is not sufficient for learning, and a gradient that is tiny at first does not rule out learning.**
@@ -486,8 +487,8 @@ distant = {name: [from_the_symbols(name, seed) for seed in range(5)] for name in
 told = [(name, show.from_to(values, "{:.2g}")) for name, values in distant.items()]
 by_initialisation = show.table(told, ["", "% of the gradient's norm (five seeds)"])
 show.predict(
-    "An untrained RNN with uniform weights reads the copying task: five symbols, ten blanks, five signals. Add up the five terms in "
-    "which $h_{t-1}$ is the state just after a symbol. How large is the norm of this sum, compared with that of the whole gradient?",
+    "An untrained RNN with uniform weights reads the copying task: five symbols, ten blanks, five signals. Five of the terms hold the states "
+    "$h_{t-1}$ just after the symbols. How large is the norm of their sum, compared with that of the whole gradient?",
     choices={"a quarter of it": 25, "a thirtieth": 3, "less than a hundredth": 0.3},
     answer=sorted(distant["uniform"])[2],
     unit=" %",
@@ -830,7 +831,7 @@ show.table(
 #   matrix and added no gate.
 # - A different learning rate does not achieve that. At the best of five rates the uniform network copied 16<!--[[100 * min(stored("gate_bias")["rows"]["RNN"]["right"]):.0f]]--> to 22<!--[[100 * max(stored("gate_bias")["rows"]["RNN"]["right"]):.0f]]--> % (`python -m
 #   lectures.recipes gate_bias`).
-# - At the start the identity matrix keeps more than half of the gradient, as the orthogonal one does<!--[[? min(kept["RNN, identity"]) > 0.5 and min(kept["RNN, orthogonal"]) > 0.5]]-->, but copies only 12<!--[[min(copied["RNN, identity"]):.0f]]--> to 31<!--[[max(copied["RNN, identity"]):.0f]]--> %.
+# - At the start the identity matrix keeps more than half of the gradient, as the orthogonal one does<!--[[? min(kept["RNN, identity"]) > 0.5 and min(kept["RNN, orthogonal"]) > 0.5]]-->, but copies only 12<!--[[min(copied["RNN, identity"]):.0f]]--> to 31<!--[[max(copied["RNN, identity"]):.0f]]--> % at the learning rate of the race. We did not tune its rate.
 # - **Two controls** change only the scale of a matrix. Divided by $\sqrt 3$, the orthogonal matrix has about the spectral radius of the uniform one, and
 #   copies only 19<!--[[min(copied["RNN, orthogonal / √3"]):.0f]]--> to 25<!--[[max(copied["RNN, orthogonal / √3"]):.0f]]--> %. Scaled to a radius of 1, the uniform matrix copies 31<!--[[min(copied["RNN, uniform, radius 1"]):.0f]]--> to 68<!--[[max(copied["RNN, uniform, radius 1"]):.0f]]--> %, more than unscaled with every seed<!--[[? min(copied["RNN, uniform, radius 1"]) > max(copied["RNN"])]]-->.
 # - The better initialisation has its limits. In one longer run for each delay (`python -m lectures.recipes initialisation`) the
@@ -881,7 +882,7 @@ widgets.clipping_playground(clip_by_norm, {"each entry": clip_each_entry}, yours
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself
 #
-# 1. The factor per step is 0.95. After how many steps is a gradient below one hundredth?
+# 1. The factor per step is 0.95. After how many steps is a gradient below one hundredth of its size?
 # <details><summary>Answer</summary>0.95^t < 0.01 for t above ln 0.01 / ln 0.95 = 89.8<!--[[math.log(0.01) / math.log(0.95):.1f]]-->, so after 90<!--[[math.ceil(math.log(0.01) / math.log(0.95))]]--> steps.</details>
 #
 # 2. All eigenvalues of $U$ have $|\lambda| = 0.9$. Can $\|U^{10}\|$ be larger than 1?
@@ -893,7 +894,7 @@ widgets.clipping_playground(clip_by_norm, {"each entry": clip_each_entry}, yours
 # they would become (1, 0) and (0, 1), which is a different direction.</details>
 #
 # 4. All states of a tanh network are near $\pm 1$. Does its gradient explode or vanish?
-# <details><summary>Answer</summary>It vanishes, because every factor 1 − h² is near 0. (If only *some* units saturate, it may even
+# <details><summary>Answer</summary>It vanishes unless the weights are large, because every factor 1 − h² is near 0. (If only *some* units saturate, it may even
 # explode; see section 7.)</details>
 #
 # 5. The largest singular value of $U$ is 1.2 in a tanh network. Does the gradient explode?

@@ -663,8 +663,8 @@ widgets.unit_explorer(held_out[part], quantities, unit=counting)
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# The forget gate is near 1 nearly everywhere<!--[[? there["forget"][:, counting].numpy()[~at["line breaks"]].mean() > 0.9]]-->, and falls to nearly 0 at one character, the line break<!--[[? opens["line breaks"][0] < 0.05]]-->. The input gate opens
-# mostly at the first letter of a word<!--[[? opens["first letters"][1] > 2 * opens["letters inside words"][1]]]-->, and there the unit moves. On the whole text $\tanh c$ changes by −0.16<!--[[moves["first letters"]:.2f]]--> on average at first letters and by +0.02<!--[[moves["letters inside words"]:+.2f]]-->
+# The forget gate is near 1 nearly everywhere<!--[[? there["forget"][:, counting].numpy()[~at["line breaks"]].mean() > 0.9]]-->, and falls to nearly 0 at one character, the line break<!--[[? opens["line breaks"][0] < 0.05]]-->. Within a line, the input gate
+# opens most at the first letter of a word<!--[[? opens["first letters"][1] > 2 * opens["letters inside words"][1]]]-->, and there the unit moves. On the whole text $\tanh c$ changes by −0.16<!--[[moves["first letters"]:.2f]]--> on average at first letters and by +0.02<!--[[moves["letters inside words"]:+.2f]]-->
 # inside words. Even so, the unit does not follow the number of words in the line more closely (−0.85<!--[[with_words:.2f]]-->) than the number of characters (−0.87<!--[[found["position in the line", "memory"][2]:.2f]]-->). So
 # call it a unit for the position in the line, not a counter of either. Most other units show no pattern that we could name; we chose this one because it does.
 # </details>
@@ -808,8 +808,8 @@ widgets.live(draw_race, seed=show.choice([*range(5), "all five"], "seed", value=
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - The LSTM with bias 3 ends at 70<!--[[ends["LSTM, bias 3"].min():.0f]]--> to 77<!--[[ends["LSTM, bias 3"].max():.0f]]--> %. In every seed it is above the LSTM with bias 1<!--[[? (ends["LSTM, bias 3"] > ends["LSTM, bias 1"]).all()]]-->, which ends at 26<!--[[ends["LSTM, bias 1"].min():.0f]]--> to 52<!--[[ends["LSTM, bias 1"].max():.0f]]--> %. The two differ only in
-#   that bias.
+# - The LSTM with bias 3 ends at 70<!--[[ends["LSTM, bias 3"].min():.0f]]--> to 77<!--[[ends["LSTM, bias 3"].max():.0f]]--> %. In every seed it is above the LSTM with bias 1<!--[[? (ends["LSTM, bias 3"] > ends["LSTM, bias 1"]).all()]]-->, which ends at 26<!--[[ends["LSTM, bias 1"].min():.0f]]--> to 52<!--[[ends["LSTM, bias 1"].max():.0f]]--> %. Apart from their random first weights, the two
+#   differ only in that bias.
 # - All five seeds give the same order<!--[[? len(orders) == 1]]-->. But in seed 4 only 2<!--[[np.ptp(sorted(of[4] for of in ends.values())[2:]):.0f]]--> points separate the first three. When we ran the race on
 #   another processor, which rounds differently, two of these three changed places.
 # - The lowest seed of the LSTM with bias 1 is less than a point above the highest of the RNN<!--[[? 0 < ends["LSTM, bias 1"].min() - ends["RNN"].max() < 1]]-->.

@@ -555,7 +555,7 @@ show.table(
 # $$w_t \sim P(\cdot \mid w_1, \dots, w_{t-1}).$$
 #
 # Sampling writes each text with exactly the probability that the model assigns to it, but the model is not perfect. Holtzman et al. blame the *tail* of the
-# distribution, thousands of words of tiny probability each, for which the model has seen little data. Shakespeare uses improbable tokens as
+# distribution, tens of thousands of words whose probabilities are tiny, but together too large. Shakespeare uses improbable tokens as
 # well (section 5), but in the tail the model may be a poor judge of *which* rare word fits. So it is common to **reshape** the distribution before sampling:
 #
 # | name | method | source |
@@ -566,8 +566,8 @@ show.table(
 # | **min-p** | keep the words that are at least min-p times as probable as the best word | Nguyen et al. 2024 |
 # | **typical** | keep the words whose surprise $-\ln p_i$ is closest to the mean surprise, until their probabilities sum to typical-p | Meister et al. 2023 |
 #
-# We then divide the remaining probabilities by their sum, so that they form a distribution again. Let $z_i$ be
-# the logits. The mean surprise $H$ is the **entropy**; a distribution with entropy $H$ is as uncertain as a fair choice among $e^H$ words:
+# We then divide the remaining probabilities by their sum, so that they form a distribution again. The mean surprise $H$ is the
+# **entropy**; a distribution with entropy $H$ is as uncertain as a fair choice among $e^H$ words. In symbols, with the logits $z_i$:
 #
 # $$p_i \propto \exp(z_i / T), \qquad H = -\sum_i p_i \ln p_i.$$
 #
@@ -716,7 +716,7 @@ outside = sum(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. Against repetition
 #
-# Texts found by search repeat themselves (section 5). Filters do not help greedy search, because all but typical sampling keep the most probable token. So
+# Texts found by search repeat themselves (section 5). Filters other than typical sampling do not change greedy search, because they keep the most probable token. So
 # we change the scores instead. The **repetition penalty** (Keskar et al. 2019, section 4.1) lowers the score $z_i$ of every token that already occurs in the text:
 #
 # $$z_i' = \begin{cases} z_i / \theta & \text{if } z_i > 0 \\ \theta\, z_i & \text{otherwise} \end{cases} \quad \text{for every } i \text{ in } w_1, \dots, w_{t-1}; \qquad
@@ -828,16 +828,16 @@ show.predict(
 # repeat? What goes wrong: they take "no repetition" for quality.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 9. Speculative decoding: the same distribution, sooner
+# ## 9. Speculative decoding: the same distribution in fewer calls
 #
 # One step of a large model takes long because the computer has to read all the weights from memory, whether for one token or for ten
 # (Leviathan et al. 2023). So let a small **draft model** $q$ write a few tokens, and let the large **target model** $p$ read them all in
 # *one* call. This is **speculative decoding** (Leviathan et al. 2023; Chen et al. 2023). Go through the drafted words from left to right:
 #
 # $$\text{accept the drafted } x \text{ with probability } \min\!\left(1, \frac{p(x)}{q(x)}\right); \qquad
-#   \text{at the first refusal sample a new } x \text{ from } \frac{\max(0,\, p - q)}{\sum_x \max(0,\, p(x) - q(x))}.$$
+#   \text{at the first rejection sample a new } x \text{ from } \frac{\max(0,\, p - q)}{\sum_x \max(0,\, p(x) - q(x))}.$$
 #
-# After a refusal, draft again from there. If all drafts are accepted, the call yields one more token, sampled from $p$.
+# After a rejection, draft again from there. If all drafts are accepted, the call yields one more token, sampled from $p$.
 #
 # **By hand, with two words.** The target model has $p = (0.8, 0.2)$, the draft model $q = (0.5, 0.5)$.
 #
@@ -845,10 +845,10 @@ show.predict(
 # |---|---|---|---|
 # | drafted | 0.5 | 0.5 | $q$ |
 # | accepted | 0.5 · 1 = 0.5 | 0.5 · (0.2 / 0.5) = 0.2 | $q \cdot \min(1, p/q) = \min(p, q)$ |
-# | refused, then sampled again | 0.3 | 0 | $\max(0, p - q)$ |
+# | rejected, then sampled again | 0.3 | 0 | $\max(0, p - q)$ |
 # | together | 0.8 | 0.2 | $p$ |
 #
-# Drafts are refused with probability $1 - 0.5 - 0.2 = 0.3$, and every refusal becomes an A, the only word to which the draft model
+# Drafts are rejected with probability $1 - 0.5 - 0.2 = 0.3$, and every rejection becomes an A, the only word to which the draft model
 # gives too little probability. In general $1 - \sum \min(p, q) = \sum \max(0, p - q)$, so in total every word $x$ is accepted or resampled
 # with probability $p(x)$. **The result is distributed *exactly* as $p$, however bad the draft is.** Check it on two
 # real distributions:
@@ -896,7 +896,7 @@ drafts = {
     lookahead: [drafted(lookahead, seed) for seed in range(5)] for lookahead in (1, 2, 4, 8)
 }
 per_call = {ahead: [40 / calls for calls, _ in runs] for ahead, runs in drafts.items()}
-refused = {
+rejected = {
     ahead: mean(sum(node.status == "pruned" for node in tree.nodes) for _, tree in runs)
     for ahead, runs in drafts.items()
 }
@@ -914,18 +914,18 @@ def acceptance(tree):
 accepted_on_average = mean(acceptance(tree) for _, tree in drafts[4])
 
 
-def with_refusals(ahead):
-    """One of the five texts: each letter that replaces a refused draft is marked."""
+def with_rejections(ahead):
+    """One of the five texts: each letter that replaces a rejected draft is marked."""
     tree = drafts[ahead][0][1]
     corrected = {node.parent for node in tree.nodes if node.status == "pruned"}
     path = [node for node in tree.nodes if node.id in tree.best and node.step]
     marks = [int(node.parent in corrected) for node in path]
     names = [
         "drafted and accepted, or added at the end of a call",
-        "refused, and sampled by the large model",
+        "rejected, and sampled by the large model",
     ]
     told = (
-        f"{ahead} letters drafted at a time: {sum(marks)} of 40 letters replace a refused draft"
+        f"{ahead} letters drafted at a time: {sum(marks)} of 40 letters replace a rejected draft"
     )
     return show.marked_words_html(
         [letters.decode([node.token]) for node in path], marks, names, alt=told
@@ -934,20 +934,20 @@ def with_refusals(ahead):
 
 by_lookahead = show.table(
     [
-        (ahead, show.mean_from_to(rates, "{:.1f}"), f"{refused[ahead]:.0f}")
+        (ahead, show.mean_from_to(rates, "{:.1f}"), f"{rejected[ahead]:.0f}")
         for ahead, rates in per_call.items()
     ],
-    ["drafted at a time", "letters per call of the large model", "drafts refused, of 40 letters"],
+    ["drafted at a time", "letters per call of the large model", "rejected drafts in 40 letters"],
     note="Means (lowest to highest) of 5 seeds.",
 )
 show.predict(
     "The small model drafts 4 letters at a time. How many letters does one call of the large model yield, on average?",
     choices={"about 1": 1, "about 3": 3, "about 5": 5},
     answer=mean(per_call[4]),
-    why="A refusal discards all letters drafted after it. How much do 8 letters at a time gain?",
+    why="A rejection discards all letters drafted after it. How much do 8 letters at a time gain?",
     reveals=[
         by_lookahead,
-        widgets.live(with_refusals, ahead=widgets.choice(drafts, "drafted at a time")).opens(
+        widgets.live(with_rejections, ahead=widgets.choice(drafts, "drafted at a time")).opens(
             ahead=4
         ),
     ],
@@ -969,8 +969,8 @@ show.predict(
 # **A bad draft model costs time, not quality.**
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# > **What goes wrong.** *You take the large model's best letter when a draft is refused*: the result is no longer distributed as $p$. *You keep
-# > drafts after a refusal*: they continue a text that does not exist. *Your two models have different vocabularies*: token ids do not match.
+# > **What goes wrong.** *You take the large model's best letter when a draft is rejected*: the result is no longer distributed as $p$. *You keep
+# > drafts after a rejection*: they continue a text that does not exist. *Your two models have different vocabularies*: token ids do not match.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *7 minutes. Do the table with two words on the board, and let the room fill in its third row. Ask first: does a bad draft model make the
@@ -988,8 +988,8 @@ show.predict(
 # - A **watermark** (Kirchenbauer et al. 2023) raises the scores of a part of the vocabulary that the previous token selects. If you know the
 #   rule, you can count how often a text stays in that part, and so recognise a long text of this model.
 #
-# All but the watermark are in `nlmcore` and work for every model of the course, because they need only the one function that every model has. Here is bpe_gpt,
-# the model of section 8, after "KING. My lord,":
+# All but the watermark are in `nlmcore` and work for every model of the course. They need only the one function that every model has; for a model that
+# shows no vectors, contrastive search compares its predictions. Here is bpe_gpt, the model of section 8, after "KING. My lord,":
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 king = torch.tensor([pieces.encode("KING.\nMy lord,")])
@@ -1017,8 +1017,8 @@ show.table(
 # *3 minutes. One text per way: enough to see that they run, not which is better. Ask which of them search and which sample.*
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **Which text should a model write? If the input fixes the answer, as in translation, it should write a probable text, so use a
-# small beam. If the input does not fix the answer, as in a story, it should write a text that is typical of the model, so sample; usually
+# **Which text should a model write? If the input leaves little choice, as in translation, it should write a probable text, so use a
+# small beam. If the input leaves much choice, as in a story, it should write a text that is typical of the model, so sample; usually
 # the tail is cut off.** And if a program can check the answer, as with code, sample many and keep those that pass.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
@@ -1144,6 +1144,6 @@ widgets.sampler_playground(
 # - **repetition penalty**: lowering the scores of tokens that already occur in the text, by a factor.
 # - **presence penalty**: subtracting the same amount from the score of every token that has occurred.
 # - **frequency penalty**: subtracting from a token's score once for each time it has occurred.
-# - **speculative decoding**: decoding in which a small model drafts and a large one accepts or refuses; the text follows the large model's distribution.
+# - **speculative decoding**: decoding in which a small model drafts and a large one accepts or rejects them; the text follows the large model's distribution.
 # - **draft model**: in speculative decoding, the small model that proposes tokens.
 # - **target model**: in speculative decoding, the large model whose distribution the text follows.

@@ -343,7 +343,7 @@ extra = {  # percentage points, position by position
     way: [100 * (free - forced) for free, forced in zip(row["free"], row["forced"], strict=True)]
     for way, row in bias.items()
 }
-late = {way: mean(points[5:8]) for way, points in extra.items()}  # positions 6 to 8, same words
+gaps = {way: mean(points[2:8]) for way, points in extra.items()}  # positions 3 to 8, same words
 mostly_own = "scheduled sampling to 10%"
 wrong = [row["test"]["phoneme_error_rate"] for row in bias.values()]
 HTML(
@@ -390,9 +390,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # **So this gap does not measure exposure bias.** Even a perfect model has a gap of 50 points, because a correct prefix contains information
 # about the answer. The pronunciation model agrees, but it is weaker evidence. We trained a copy of it further by the method of section 5, so that it
-# read more and more of its *own* sounds, in the end 90 %. If the gap came from never having read its own sounds, it should now be smaller. But the
-# copy's gap at positions 6 to 8 is 4.1<!--[[late[mostly_own]:.1f]]--> points, no smaller than the 3.7<!--[[late["teacher forcing"]:.1f]]--> after teacher forcing<!--[[? late[mostly_own] >= late["teacher forcing"]]]-->. (One run each. The copy
-# also makes more errors after the reference prefix<!--[[? mean(bias[mostly_own]["forced"][5:8]) > mean(forcing["forced"][5:8])]]-->, so as a fraction of those errors its gap is even a little smaller<!--[[? late[mostly_own] / mean(bias[mostly_own]["forced"][5:8]) < late["teacher forcing"] / mean(forcing["forced"][5:8])]]-->.)
+# read more and more of its *own* sounds, in the end 90 %. If the gap came from never having read its own sounds, it should now be smaller. But over
+# positions 3 to 8 the copy's gap is 2.8<!--[[gaps[mostly_own]:.1f]]--> points on average, as large as after teacher forcing<!--[[? round(gaps[mostly_own], 1) == round(gaps["teacher forcing"], 1)]]-->. (One run each. The copy
+# also makes more errors after the reference prefix<!--[[? mean(bias[mostly_own]["forced"][2:8]) > mean(forcing["forced"][2:8])]]-->, so as a fraction of those errors its gap is smaller<!--[[? gaps[mostly_own] / mean(bias[mostly_own]["forced"][2:8]) < gaps["teacher forcing"] / mean(forcing["forced"][2:8])]]-->.)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **What does a single error cost?** We now compare the same words at the same positions, without and with an error. The network gets
@@ -479,7 +479,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Scheduled sampling
 #
-# Bengio et al. (2015) begin with the reference words and replace them little by little. At each step of the text they toss a coin. With
+# Bengio et al. (2015) begin with the reference words and replace them little by little. At each position they toss a coin. With
 # probability $\epsilon_i$ the network reads the reference word, otherwise a word that it samples itself. $i$ counts training steps, and
 # $\epsilon_i$ falls according to one of three schedules (their section 2.4; $\epsilon$ without an index is a floor under the linear schedule,
 # here 0):
@@ -576,7 +576,7 @@ with torch.no_grad():
 # ### Does it help?
 #
 # Bengio et al. (2015) report better image captions, better parsing and better speech recognition. We try scheduled sampling on the names of section 2 with two schedules and
-# five seeds each. All ways of training have the same learning rate; we did not choose it for each. In one schedule the fraction of reference letters falls to three quarters, in the other to nearly zero. How good are the names that the
+# five seeds each. All ways of training have the same learning rate; we did not tune it for each. In one schedule the fraction of reference letters falls to three quarters, in the other to nearly zero. How good are the names that the
 # networks *write*? Each network samples 1,000 names, and we count the groups of three consecutive letters in them. What fraction of these *triples* is *known*, that is, occurs
 # in the training names? (This is precision only: a network that wrote *Anna* a thousand times would get 100 %.)
 
@@ -786,13 +786,13 @@ widgets.edit_player(edit, [sentence for sentence, _, _ in edits], insert="news",
 # - *what is the matter* and *what is the news* share three of five words, so $J$ = 0.6<!--[[overlap]]-->. Order and repetition do not count.
 # - The widget offers three sentences. We asked for *news* instead of *matter*, for *lady* instead of *lord* and for *queen* instead of *king*. Of these requests, two<!--[[words(carried_out)]]--> lead to a sentence with the new word. We do not
 #   know why the remaining one does not.
-# - The prototype lowers the *loss* a lot. A new sentence costs 7.24<!--[[held_out_edits["nats_with_another_prototype"]:.2f]]--> nats per word with an unrelated prototype, 3.14<!--[[held_out_edits["nats_without_edit"]:.2f]]--> with the most similar training sentence,
+# - The *loss* depends strongly on the prototype. A new sentence costs 7.24<!--[[held_out_edits["nats_with_another_prototype"]:.2f]]--> nats per word with an unrelated prototype, which misleads the editor, 3.14<!--[[held_out_edits["nats_without_edit"]:.2f]]--> with the most similar training sentence,
 #   and 2.22<!--[[held_out_edits["nats_with_edit"]:.2f]]--> with the edit vector as well.
 # - But by BLEU, here the agreement with the target sentence, the sentences that the editor *writes* are worse than the prototypes that it
 #   started from. Its sentences have a BLEU of 21<!--[[held_out_edits["bleu"]:.0f]]-->, the unchanged prototypes one of 28<!--[[held_out_edits["bleu_of_the_prototype"]:.0f]]-->. (One trained model; `python -m lectures.recipes
 #   edit`.)
 # - Guu et al., with millions of sentences, report a better perplexity than that of a language model without prototypes, and sentences
-#   that people prefer. Our comparison with an unrelated prototype tests neither.
+#   that people prefer. Our comparison with an unrelated prototype tests neither, and does not show what a prototype gains over none.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -915,8 +915,8 @@ show.predict(
 # <details><summary>Answer</summary>A fraction of 1 − (1 + 0.8)/2 = 10<!--[[100 * (1 - (1 + 0.8) / 2):.0f]]--> % is wrong.</details>
 #
 # 7. Two sentences have the same words in a different order. What is $J$, and what can the edit vector say about the difference?
-# <details><summary>Answer</summary>J = 1. The edit vector is zero, because nothing is inserted or deleted; it cannot encode
-# order.</details>
+# <details><summary>Answer</summary>J = 1. Apart from its noise, the edit vector is zero, because nothing is inserted or deleted; it cannot
+# encode order.</details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Check yourself: 5 minutes, or homework. Discuss questions 4 and 5: both separate what the network reads from what the loss asks

@@ -811,8 +811,7 @@ show.predict(
 #   speak of a better use of memory, which is a name and not an explanation. We do not have an explanation either.
 # - Errors go up and down: at positions 3, 5, 7 and 9 they are higher than at both neighbours<!--[[? zigzag]]-->. Odd positions hold mostly digits and tens,
 #   even ones mostly "und", "hundert", "tausend" and the like<!--[[? joins_at(2) > 0.8 and joins_at(1) < 0.2]]-->.
-# - Beyond the trained lengths all four break down.
-# - At 15 to 17 words the best run has 24<!--[[best_run:.0f]]--> % right.
+# - From 15 words onwards all four break down. At 15 to 17 words the best run has 24<!--[[best_run:.0f]]--> % right.
 # - Reversing even lowers BLEU there,
 #   to 51<!--[[mean(measured["bleu"]["initial, reversed"]["15-17"]):.0f]]--> from 59<!--[[mean(measured["bleu"]["initial"]["15-17"]):.0f]]-->.
 # </details>
@@ -892,7 +891,7 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # **What does a network keep if it must translate with its eyes closed? Up to 11 words it keeps nearly all of them. Judging by the nearest neighbours in one trained
-# network, the first word shapes its vector more than the last. On sources longer than those in its training, its translations fall apart.** There is still one vector, and we chose its width before we saw the sentence.
+# network, the first word shapes its vector more than the last. On sources much longer than those in its training, its translations fall apart.** There is still one vector, and we chose its width before we saw the sentence.
 # [Lecture 12](12_attention.ipynb) lets the decoder look back at *all* the encoder's states instead.
 
 # %% [markdown] slideshow={"slide_type": "notes"}

@@ -463,7 +463,7 @@ show.heatmaps(
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # With random weights the three scores need not agree. Training shapes $W$, $A$, $B$ and $u$ until the scores are useful for the task. With
-# vectors in the plane you can see what each score can look for.
+# vectors in the plane you can see which keys each score favours.
 #
 # > **Ask yourself.** Under the dot product, which direction of the query gives "idea" (at the bottom)
 # > the largest weight? Under the bilinear score $W$ first rotates every key by 90°. Which direction is best now? What happens under
@@ -757,9 +757,9 @@ show.curves(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **On the same words, in one run of each, errors double with length for one vector and hardly grow with attention.** Errors rise from 8.8<!--[[wrong_sounds["one vector"][0]:.1f]]--> to 17.7<!--[[wrong_sounds["one vector"][-1]:.1f]]--> %
-# without attention and never exceed 8.4<!--[[max(wrong_sounds["attention"]):.1f]]--> % with it. (Every third test word; the network with attention has 1.9<!--[[larger:.1f]]--> times
-# as many parameters. `python -m lectures.recipes one_vector` counts.)
+# **With one vector the error rate doubles from the shortest words to the longest. With attention, on the same words, it hardly grows.** It rises from 8.8<!--[[wrong_sounds["one vector"][0]:.1f]]--> to 17.7<!--[[wrong_sounds["one vector"][-1]:.1f]]--> %
+# without attention and never exceeds 8.4<!--[[max(wrong_sounds["attention"]):.1f]]--> % with it. (One run each, every third test word; the network with attention has 1.9<!--[[larger:.1f]]--> times
+# as many parameters. `python -m lectures.recipes one_vector` repeats the count.)
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *14 minutes. Of the three alignments show the numbers and one other, whichever suits the room. Ask each time who told the model where
@@ -1394,7 +1394,7 @@ show.curves(
 # <details><summary><b>What to notice</b></summary>
 #
 # - We counted the multiplications of the network with attention exactly: $98{,}304\,n + 188{,}416\,m + 256\,nm$<!--[[? cost["written"]["attention"] == "98,304 n + 188,416 m + 256 nm" and 98_304 == 6 * 128**2]]-->. The first term is $6 d^2 n$; the decoder's
-#   steps cost more, because they also read the context. Without attention there is no term $nm$<!--[[? "nm" not in products["initial"]]]-->.
+#   steps cost more, because they also read the context and score the next word. Without attention there is no term $nm$<!--[[? "nm" not in products["initial"]]]-->.
 # - With $n = m$ the scores cost as much as the steps at 1,120<!--[[balance:,.0f]]--> words, nearly nine times the width<!--[[? 8.5 < balance / cost["sizes"]["d_model"] < 9]]-->.
 # - At 64 words the scores are 5<!--[[100 * of_scores:.0f]]--> % of the multiplications of the network with attention. Yet it takes 3.0<!--[[cost["seconds"]["attention"]["64"] / cost["seconds"]["initial"]["64"]:.1f]]--> times as long as the one
 #   without.
