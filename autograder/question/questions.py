@@ -76,7 +76,8 @@ comes later builds on them, and not on those marked *more*.
 
 **What your functions get and return.** In some inputs several sizes are equal, some {arrays} are slices of larger
 {arrays}, and some ids have several digits. Where {one} is asked for, you may also return {other}.
-Where a list is asked for, you may also return a tuple or {one}.
+Where a list is asked for, you may also return a tuple or {one}. Leave your arguments as they are: the caller still
+needs them.
 """
 
 
