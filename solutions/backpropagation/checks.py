@@ -351,7 +351,10 @@ relu-slope: Your slope of the hidden layer is relu's, 1 where h is above 0. This
 - tanh_backward(h, d_h) → d_h * (h > 0)
 divided-twice: You divided the gradients by the batch size once more. The gradient of the logits is divided already.
 - return loss, d_W1, d_b1, d_W2, d_b2 → return loss, *(d / len(x) for d in (d_W1, d_b1, d_W2, d_b2))
-lower-bias-averaged: You averaged over the batch to get d_b1. The gradient of the logits is divided already: only add.
+biases-averaged: You averaged over the batch to get the gradient of a bias. The gradient of the logits is divided
+already: only add.
+- return loss, d_W1, d_b1, d_W2, d_b2 → return loss, d_W1, d_b1 / len(x), d_W2, d_b2 / len(x)
+or
 - return loss, d_W1, d_b1, → return loss, d_W1, d_b1 / len(x),
 last-example-only: Your gradients are those of the last example alone. Each example contributes its part of the mean.
 - return loss, d_W1, d_b1, d_W2, d_b2
