@@ -19,6 +19,7 @@ from autograder.question.travel import made_of, travels
 TOLERANCE = 1e-4
 PARTS = frozenset({"same_shapes", "right_where_known", "uniform_where_known"})
 INPUTS = frozenset({"inputs_unchanged", "and_inputs_unchanged"})
+COMPARING = frozenset({"same_shapes", "same_values"})
 BEYOND = 1e6
 """How many times larger than the largest right value a result may be."""
 
@@ -138,6 +139,11 @@ def in_any_order(
 def keeps_inputs(judge: Judge) -> bool:
     """Whether a judge asks for unchanged inputs."""
     return _is_made_of(judge, INPUTS)
+
+
+def compares(judge: Judge) -> bool:
+    """Whether a judge asks for the reference's own results."""
+    return _is_made_of(judge, COMPARING)
 
 
 def inputs_unchanged(case: Case, got: Outcomes, expected: Outcomes) -> str | None:

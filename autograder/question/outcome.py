@@ -87,7 +87,7 @@ def call(
     function gets arrays, and returns them. Any exception of the function becomes a `Fault`; only an interrupt gets
     through."""
     if numpy:
-        arguments = [arrays(argument) for argument in arguments]
+        arguments = [_number(arrays(argument)) for argument in arguments]
     given = [_copy(argument) for argument in arguments]
     state = _chance(numpy)
     count: Any = None
@@ -163,7 +163,12 @@ def undisturbed() -> Iterator[None]:
 
 def arrays(value: Any) -> Any:
     """The value with NumPy arrays for tensors, which share their memory."""
-    return with_tensors(value, lambda tensor: tensor.detach().numpy())
+    return with_tensors(value, lambda tensor: _number(tensor.detach().numpy()))
+
+
+def _number(value: Any) -> Any:
+    """A number for an array without axes, which `total = b; total += x` would change for the caller."""
+    return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 
 def with_tensors(value: Any, change: Callable[[Tensor], Any]) -> Any:
@@ -293,8 +298,8 @@ def _array(value: Any, name: str) -> Any:
 
 
 def _is_number(value: Any) -> bool:
-    """A plain Python number. A tuple of one number may be a list of one, or a number with a comma after it."""
-    return isinstance(value, Real) and not isinstance(value, np.generic)
+    """A number. A tuple of one number may be a list of one, or a number with a comma after it."""
+    return isinstance(value, (Real, np.generic))
 
 
 def _plain(value: Any) -> Any:

@@ -76,7 +76,8 @@ comes later builds on them, and not on those marked *more*.
 
 **What your functions get and return.** In some inputs several sizes are equal, some {arrays} are slices of larger
 {arrays}, and some ids have several digits. Where {one} is asked for, you may also return {other}.
-Where a list is asked for, you may also return a tuple or {one}.
+Where a list is asked for, you may also return a tuple or {one}. Leave your arguments as they are: the caller still
+needs them.
 """
 
 
@@ -165,9 +166,14 @@ def written_before(names: Sequence[str], here: Exercise) -> str:
     said = " and ".join(f"`{each.function}` of `{each.name.partition('.')[0]}`" for each in found)
     brought = ", ".join(f'"{each.name}"' for each in found)
     same = any(each.function == here.function for each in found)
+    other = [f"`{each.function}`" for each in found if each.numpy != here.numpy]
+    kinds = ("NumPy arrays", "tensors") if not here.numpy else ("tensors", "NumPy arrays")
+    use = f"Start from it, or call it{', under another name than yours' if same else ''}."
+    if other:
+        use = f"Start from it. {' and '.join(other)} computes with {kinds[0]}, and here you get {kinds[1]}."
     return (
         f"**You have written something like it:** {said}. In an empty cell above yours, `bring({brought})` puts it"
-        f" there, if it passed its check. Start from it, or call it{', under another name than yours' if same else ''}."
+        f" there, if it passed its check. {use}"
     )
 
 

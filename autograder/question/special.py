@@ -174,6 +174,15 @@ everything looks as if you had known it.
 """
 
 
+EVERY_SEED = "for seed in seeds"
+COUNTED_ANEW = f"""
+seeds-counted-anew: Your rows are those of the seeds 0, 1, 2, …, whatever `seeds` contains. Use the seeds that you get.
+* {EVERY_SEED} → for seed in range(len(seeds))
+or
+* {EVERY_SEED} → for seed in range(5)
+"""
+
+
 PAGE, FRESH = over_seeds()
 
 
@@ -193,7 +202,8 @@ def experiment(
     numpy: bool = False,
     closed: Sequence[str] = (),
 ) -> Exercise:
-    """The question that is a small experiment. That nothing is predicted is a mistake of every experiment.
+    """The question that is a small experiment. That nothing is predicted is a mistake of every experiment, and that the
+    seeds are not those given of every one that has a loop over them.
 
     `table`: the result with a row for each seed, right to `tolerance`. `points`: for the prediction, the table and the
     conclusion. `page` and `fresh`: what is asked on the page, and what else. `more`: cases of the table only.
@@ -206,6 +216,8 @@ def experiment(
     made = re.search(r"prediction = \d+", solution_of(name))
     if made and "not-predicted: " not in mistakes:
         mistakes += NOT_PREDICTED.format(len(claims), made[0])
+    if EVERY_SEED in solution_of(name):
+        mistakes += COUNTED_ANEW
     return question(
         name,
         returns=("prediction", table, "conclusion"),

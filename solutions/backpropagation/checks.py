@@ -59,6 +59,13 @@ value-for-slope: Your slope is σ itself. It should be (1 − σ) σ, which is a
 - (1 - value) * value → value
 tanh-slope: Your slope is 1 − σ². That is the slope of a tanh; the sigmoid's is (1 − σ) σ.
 - (1 - value) * value → 1 - value**2
+product-for-weights: Your d_x is the slope times w·x, entry by entry; perhaps you multiplied w by x in place, so w was
+gone when d_x needed it. A factor gets just the *other* factor.
+- slope * w → slope * w * x
+slope-negative: All your gradients have the wrong sign. The slope of a sigmoid is (1 − σ) σ, which is above 0.
+- (1 - value) * value → (value - 1) * value
+bias-for-every-input: Your d_b has an entry for each input. The neuron has one bias, so d_b is one number.
+- slope * w, slope → slope * w, slope * np.ones_like(w)
 """,
 )
 
@@ -157,6 +164,24 @@ except at the targets. There is one loss per example: divide by the number of ex
 - .mean(), d_logits → .mean() / logits.shape[1], d_logits
 or
 - .mean(), d_logits → .mean() / logits.shape[1], d_logits / logits.shape[1]
+in-bits: Your loss is in bits, from log2. This course uses the natural logarithm.
+- .mean(), d_logits → .mean() / np.log(2), d_logits
+gradient-divided-by-all-entries: Your gradient is divided by the number of all logits. The loss is a mean over the
+examples: divide by their number.
+- d_logits / len(targets) → d_logits / d_logits.size
+logits-limited: You limit the logits, so large ones become equal. That changes the softmax. Subtracting the largest of
+each row keeps the differences.
+^ logits = np.clip(logits, -80, 80)
+or
+^ logits = np.clip(logits, -50, 50)
+or
+^ logits = np.clip(logits, -88, 88)
+or
+^ logits = np.clip(logits, -100, 100)
+first-example-only: Your loss is that of the first example. Return the mean over the batch.
+- -log_p[examples, targets].mean(), → -log_p[0, targets[0]],
+entropy-for-loss: Your loss is the entropy of the softmax: it weighs every −ln p by p. Take −ln p of the target only.
+- -log_p[examples, targets].mean(), → -(np.exp(log_p) * log_p).sum() / len(targets),
 """,
 )
 
@@ -198,11 +223,30 @@ theirs; if there is a mean, it is in the loss already.
 averaged: You divided by the batch size. If the loss is a mean, it has divided already, so d_z arrives divided. Here you
 only add up the examples.
 - x.T @ d_z, d_z.sum(0) → x.T @ d_z / len(x), d_z.mean(0)
+or
+- x.T @ d_z, d_z.sum(0) → x.T @ d_z / len(x), d_z.sum(0)
 bias-not-summed: Your d_b has a row for each example. There is one b for all of them: sum the rows, and the result has
 the shape of b.
 - d_z.sum(0) → d_z.copy()
 bias-over-the-outputs: You summed d_z over the outputs. Every output has its own bias: sum over the *examples*, axis 0.
 - d_z.sum(0) → d_z.sum(1)
+sums-multiplied: You summed x and d_z over the batch before you multiplied them. That mixes examples. Multiply first,
+each example's x by its own d_z, then add; xᵀ d_z does both.
+- x.T @ d_z → np.outer(x.sum(0), d_z.sum(0))
+reshaped-for-transposed: You reshaped the product to the right shape. Reshaping puts the entries in other places; swap
+the factors, x.T @ d_z and d_z @ W.T.
+- x.T @ d_z → (d_z.T @ x).reshape(W.shape)
+or
+- d_z @ W.T → (W @ d_z.T).reshape(x.shape)
+first-example-only: Your d_W and d_b are those of the first example. All examples contribute: xᵀ d_z adds them up.
+- x.T @ d_z, d_z.sum(0) → np.outer(x[0], d_z[0]), d_z[0]
+bias-a-row: Your d_b has two axes. It has the shape of b, (out,): sum without `keepdims`.
+- d_z.sum(0) → d_z.sum(0, keepdims=True)
+bias-summed-to-one-number: You added up d_z over examples *and* outputs. Each output has its own bias: sum over axis 0.
+- d_z.sum(0) → np.full(d_z.shape[1], d_z.sum())
+axes-squeezed: You squeezed the results: with one example or one output, an axis is lost. Each gradient keeps the shape
+of its parameter.
+- d_z @ W.T, x.T @ d_z, d_z.sum(0) → np.squeeze(d_z @ W.T), np.squeeze(x.T @ d_z), np.squeeze(d_z.sum(0))
 """,
 )
 
@@ -236,6 +280,14 @@ array, `d_h *= s` and `out=` do not.
 - d_h * (1 - h**2) → np.multiply(d_h, 1 - h**2, out=d_h)
 or
 - d_h * (1 - h**2) → np.multiply(d_h, 1 - h**2, out=h)
+brackets-forgotten: The brackets are missing: d_h * 1 − h² is d_h − h². Multiply d_h by (1 − h²).
+- d_h * (1 - h**2) → d_h - h**2
+absolute-for-square: Your slope is 1 − |h|; the tanh's is 1 − h².
+- h**2 → np.abs(h)
+squared-as-a-whole: Your slope is (1 − h)². Square h only: 1 − h².
+- (1 - h**2) → (1 - h) ** 2
+never-off: You keep the slope away from 0. A saturated unit lets nothing through: its slope is 0.
+- (1 - h**2) → np.maximum(1 - h**2, 0.01)
 """,
 )
 
@@ -293,6 +345,22 @@ sign: All gradients point downhill. A gradient points where the loss grows: soft
 - loss, d_z = softmax_loss(h @ W2 + b2, targets)
 + loss, d_z = softmax_loss(h @ W2 + b2, targets)
 + d_z = -d_z
+biases-ignored: Your forward pass leaves out the biases b1 and b2.
+^ b1, b2 = 0 * b1, 0 * b2
+relu-slope: Your slope of the hidden layer is relu's, 1 where h is above 0. This layer is a tanh: 1 − h².
+- tanh_backward(h, d_h) → d_h * (h > 0)
+divided-twice: You divided the gradients by the batch size once more. The gradient of the logits is divided already.
+- return loss, d_W1, d_b1, d_W2, d_b2 → return loss, *(d / len(x) for d in (d_W1, d_b1, d_W2, d_b2))
+biases-averaged: You averaged over the batch to get the gradient of a bias. The gradient of the logits is divided
+already: only add.
+- return loss, d_W1, d_b1, d_W2, d_b2 → return loss, d_W1, d_b1 / len(x), d_W2, d_b2 / len(x)
+or
+- return loss, d_W1, d_b1, → return loss, d_W1, d_b1 / len(x),
+last-example-only: Your gradients are those of the last example alone. Each example contributes its part of the mean.
+- return loss, d_W1, d_b1, d_W2, d_b2
++ d_h, d_W2, d_b2 = linear_backward(h[-1:], W2, d_z[-1:] * len(x))
++ _, d_W1, d_b1 = linear_backward(x[-1:], W1, tanh_backward(h[-1:], d_h))
++ return loss, d_W1, d_b1, d_W2, d_b2
 """,
 )
 
@@ -331,6 +399,25 @@ d_yᵀ h; where W is square, only the values tell.
 back-by-the-transpose: From y back to h you multiplied by Wᵀ. Forward, y = h Wᵀ; backward you need the transpose of
 *that*, which is W itself.
 - d_y @ W) → d_y @ W.T)
+divided-by-the-batch: You divided by the batch size. There is no mean here: d_y arrives with everything that a loss has
+divided. Only add up the examples.
+- upper + lower → (upper + lower) / len(x)
+before-for-after-the-tanh: For the upper use you took x W, *before* the tanh. The input of Wᵀ is h.
+- (h.T @ d_y).T → d_y.T @ (x @ W)
+reshaped-for-transposed: You reshaped the gradient of the upper use to the shape of W. Reshaping puts the entries in
+other places; transpose it.
+- (h.T @ d_y).T → (h.T @ d_y).reshape(W.shape)
+slope-on-both-paths: You multiplied the upper use by the slope of the tanh as well. That path does not go back through
+the tanh: its gradient is d_yᵀ h.
+- (h.T @ d_y).T → d_y.T @ (h * (1 - h**2))
+paths-multiplied: You multiplied the contributions of the two paths. Gradients that meet are *added*.
+- upper + lower → upper * lower
+paths-subtracted: You subtracted one path from the other. Gradients that meet are *added*.
+- upper + lower → upper - lower
+output-for-input: For the lower use you took the output y. The input of the lower W is x.
+- lower = x.T → lower = (h @ W.T).T
+input-for-upstream: For the upper use you took x instead of the upstream gradient d_y.
+- (h.T @ d_y).T → x.T @ h
 """,
 )
 
@@ -350,6 +437,8 @@ is ε σ(z).
 target-is-the-rest: Your target is ε, the probability of the other class. The labelled class has 1 − ε.
 - (1 - epsilon), math → epsilon, math
 - math.log((1 - epsilon) / epsilon) → math.log(epsilon / (1 - epsilon))
+or
+- (1 - epsilon), math → epsilon, math
 slope-reversed: Your slope has the wrong sign: it is what the model says minus what is right. Where the probability is
 too large, a smaller logit has a smaller loss.
 - 1 / (1 + math.exp(-z)) - (1 - epsilon) → (1 - epsilon) - 1 / (1 + math.exp(-z))
@@ -362,6 +451,15 @@ ratio-without-logarithm: Your second result is e^z. Take its logarithm.
 - math.log((1 - epsilon) / epsilon) → (1 - epsilon) / epsilon
 loss-for-slope: Your first result is L(z) itself. Return its derivative.
 - 1 / (1 + math.exp(-z)) - (1 - epsilon) → math.log(1 + math.exp(-z)) + epsilon * z
+small-epsilon-only: Your best logit is −ln ε, right only for tiny ε. Solve σ(z) = 1 − ε exactly.
+- math.log((1 - epsilon) / epsilon) → -math.log(epsilon)
+second-term-subtracted: You subtracted ε σ(z). The slope of −ln σ(−z) is +σ(z), so both terms are added.
++ s = 1 / (1 + math.exp(-z))
++ return (1 - epsilon) * (s - 1) - epsilon * s, math.log((1 - epsilon) / epsilon)
+in-bits: Your best logit has a logarithm of base 2. The sigmoid is made of powers of e.
+- math.log((1 → math.log2((1
+epsilon-shared: You gave half of ε to each class, as many libraries do. Here the label is right with probability 1 − ε.
+^ epsilon = epsilon / 2
 """,
 )
 
@@ -449,6 +547,14 @@ the mean difference is within what chance explains.
 - conclusion = 2 → conclusion = 3
 large-start-excused: Scales 0 and 10 can be told apart: for every seed the loss of scale 10 is higher.
 - conclusion = 2 → conclusion = 4
+biases-left-out: You train only W1 and W2. Every parameter moves, the biases too.
+- p - 0.3 * g for → p - 0.3 * g * (p.ndim > 1) for
+rate-too-small: Your steps are ten times too small: the learning rate is 0.3.
+- p - 0.3 → p - 0.03
+scales-reversed: Your columns are in the reverse order. They belong to the scales 0, 1 and 10.
+- (0, 1, 10) → (10, 1, 0)
+losses-summed: Your losses are sums over the eight examples. `mlp_gradients` returns their mean.
+- .append(mlp_gradients(x, targets, *parameters)[0]) → .append(len(x) * mlp_gradients(x, targets, *parameters)[0])
 """,
 )
 

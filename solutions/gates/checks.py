@@ -89,6 +89,23 @@ over-the-units: You multiplied across units. Every unit has its own gates: multi
 left-before-the-step: Your products stop one gate early: they say what is left *before* each step and start with 1.
 Return what is left after each step, so the first entry is the first gate.
 - np.cumprod(gates, axis=0) → np.concatenate([np.ones_like(gates[:1]), gates.cumprod(0)[:-1]])
+divided-by-what-is-left: You divide by what is left. A closed gate leaves 0, and 0/0 is NaN. Go through the steps in a
+loop.
+- return np.stack(states), np.cumprod(gates, axis=0)
++ left = np.cumprod(gates, axis=0)
++ return left * (h0 + np.cumsum((1 - gates) * news / left, axis=0)), left
+over-everything: Your running product goes through all units one after the other. Every unit has its own: multiply over
+axis 0.
+- np.cumprod(gates, axis=0) → np.cumprod(gates).reshape(gates.shape)
+power-of-the-first-gate: You raised the first gate to the power t. Here the gates change: multiply them one by one.
+- np.cumprod(gates, axis=0) → gates[0] ** np.arange(1, len(gates) + 1)[:, None]
+start-included: Your results begin with h0 and 1, so each has one row too many. The first row is that after step 1.
+- np.stack(states), np.cumprod(gates, axis=0)
++ np.stack([h0, *states]), np.concatenate([np.ones_like(gates[:1]), np.cumprod(gates, axis=0)])
+gates-limited: You keep the gates away from 0 and 1. A closed gate keeps nothing, and an open one everything.
+^ gates = np.clip(gates, 0.01, 0.99)
+axes-squeezed: You squeezed the results: with a single step or a single unit, an axis is lost.
+- np.stack(states), np.cumprod(gates, axis=0) → np.squeeze(np.stack(states)), np.squeeze(np.cumprod(gates, axis=0))
 """,
 )
 
@@ -138,6 +155,17 @@ before G.
 gate-without-the-past: Your gate sees only the new word. Whether to keep the state also depends on the state: add h U_G
 to the sum.
 - x @ W_G + h @ U_G → x @ W_G
+candidate-sees-the-gated-state: Your candidate reads G ⊙ h. Here the gate only mixes: the candidate reads h.
+- np.tanh(x @ W_R + h @ → np.tanh(x @ W_R + (G * h) @
+mixed-before-the-tanh: You mixed h with the sum *before* its tanh. Take the tanh of the candidate, then mix.
+- return G * h + (1 - G) * R → return np.tanh(G * h + (1 - G) * (x @ W_R + h @ U_R + b_R))
+sigmoid-twice: You applied the sigmoid to the gate once more when you mixed. G is between 0 and 1 already.
+- G * h + (1 - G) * R → sigmoid(G) * h + (1 - sigmoid(G)) * R
+first-text-only: All texts of your batch see the state of the first one.
+- x @ W_G + h @ → x @ W_G + h[:1] @
+- x @ W_R + h @ → x @ W_R + h[:1] @
+hard-sigmoid: Your gate is made of straight lines, 0.2 z + 0.5 between 0 and 1. Use the sigmoid.
+- sigmoid(x @ W_G + h @ U_G + b_G) → np.clip(0.2 * (x @ W_G + h @ U_G + b_G) + 0.5, 0, 1)
 """,
 )
 
@@ -169,6 +197,8 @@ z-the-other-way-round: You swapped z and 1 − z. Here, as in Cho et al. (2014) 
 reset-before-the-product: You reset h before multiplying it by U: the form that Cho et al. printed. Here, as in PyTorch,
 the reset comes after the product: r ⊙ (h U + d). The two agree with one unit and d = 0, but not with more units.
 - r * (h @ U[2] + d) → (r * h) @ U[2] + d
+or
+- r * (h @ U[2] + d) → (r * h) @ U[2] + r * d
 input-reset-too: You also applied the reset gate to the input term. It decides how much of the *past* the candidate
 sees; x W + b stays outside.
 - x @ W[2] + b[2] + r * (h @ U[2] + d) → r * (x @ W[2] + b[2] + h @ U[2] + d)
@@ -193,11 +223,23 @@ u-transposed: You transposed the blocks of U. Vectors are rows here, so the stat
 ^ U = U.swapaxes(1, 2)
 gates-exchanged: The new state is right, but you return the gates in a different order. Return new, r, z, n.
 - , r, z, n → , z, r, n
+or
+- , r, z, n → , n, r, z
 sigmoid-candidate: Your candidate is a sigmoid, so it can only be positive. What is written may be negative: use a tanh.
 - np.tanh → sigmoid
 reset-by-z: You reset the candidate's past by z, the gate that mixes. How much of the past the candidate sees is decided
 by r.
 - r * (h @ U[2] + d) → z * (h @ U[2] + d)
+reset-the-other-way-round: You used the reset gate the other way round: r is the fraction of the past that the candidate
+*sees*.
+- r * (h → (1 - r) * (h
+d-in-every-gate: You added d to the gates as well. It belongs to the candidate only.
+- sigmoid(x @ W[0] + h @ U[0] + b[0]) → sigmoid(x @ W[0] + h @ U[0] + b[0] + d)
+- sigmoid(x @ W[1] + h @ U[1] + b[1]) → sigmoid(x @ W[1] + h @ U[1] + b[1] + d)
+candidate-without-tanh: Your candidate has no tanh, so it can grow without bound.
+- np.tanh(x @ W[2] + b[2] + r * (h @ U[2] + d)) → x @ W[2] + b[2] + r * (h @ U[2] + d)
+update-gate-reset: Your update gate sees the reset state. Both gates read h itself.
+- h @ U[1] → (r * h) @ U[1]
 """,
 )
 
@@ -227,6 +269,9 @@ i, f, g, o. The shapes are the same, but the model is not.
 candidate-last: You read the blocks as i, f, o, g: the three gates first, as many texts write them. Here the order is i,
 f, g, o: the third block is the candidate, the fourth the output gate.
 ^ W, U, b = W[[0, 1, 3, 2]], U[[0, 1, 3, 2]], b[[0, 1, 3, 2]]
+or
+^ W, U, b = W[[0, 1, 3, 2]], U[[0, 1, 3, 2]], b[[0, 1, 3, 2]]
+- np.stack([i, f, g, o]) → np.stack([i, f, o, g])
 forget-gate-first: You read the blocks with the forget gate first, the order in which an LSTM is usually explained. They
 are stored with the input gate first: i, f, g, o.
 ^ W, U, b = W[[1, 0, 2, 3]], U[[1, 0, 2, 3]], b[[1, 0, 2, 3]]
@@ -268,6 +313,15 @@ memory-in-the-gates: Your gates read c. They read h, the previous output; c is p
 ^ h = c
 sigmoid-candidate: Your candidate g is a sigmoid, so nothing could ever be subtracted from the memory. Use a tanh.
 - np.tanh(g) → sigmoid(g)
+one-added-to-the-forget-gate: You add 1 to the sum of the forget gate, as TensorFlow's cells do. Here b is the whole
+bias.
+- sigmoid(f) → sigmoid(f + 1)
+input-gate-from-the-forget-gate: Your input gate is 1 − f. Here it has its own weights, the first blocks.
+- c = f * c + i * g → i = 1 - f; c = f * c + i * g
+batch-first: Your gates have the batch as their first axis. The shape is (4, batch, hidden).
+- np.stack([i, f, g, o]) → np.stack([i, f, g, o], axis=1)
+memory-squashed: You return tanh of the memory as the memory. c is passed on as it is; only the output shows its tanh.
+- , c, np.stack → , np.tanh(c), np.stack
 """,
 )
 
@@ -353,6 +407,22 @@ back-by-the-input-gate: The old memory was multiplied by f, so its gradient is m
 back-without-a-gate: You pass the whole gradient of the new memory back to the old one. The forward pass multiplied the
 old memory by f: multiply the gradient by f as well.
 - , arriving * f → , arriving
+output-gate-gets-everything: Your d_o contains d_c. But o acts after the memory, in h = o ⊙ tanh(c): it gets d_h only.
+- d_h * shown → (d_h + d_c) * shown
+tanh-twice: You applied tanh twice on the way to the slope. With t = tanh(c) the slope is 1 − t².
+- (1 - shown**2) → (1 - np.tanh(shown) ** 2)
+back-from-what-was-passed-on: The old memory gets only d_c ⊙ f from you. It gets the whole gradient of the new memory,
+along both paths, times f.
+- , arriving * f → , d_c * f
+written-part-forgotten: Your c' is f ⊙ c_before, without what was written, i ⊙ g.
+- f * c_before + i * g → f * c_before
+candidate-and-output-exchanged: You return the gradients in the order i, f, o, g. The order is i, f, g, o.
+- d_g, d_o, → d_o, d_g,
+paths-averaged: You took the mean of the two paths. Gradients that meet are *added*.
+- d_c + d_h * o * (1 - shown**2) → (d_c + d_h * o * (1 - shown**2)) / 2
+gates-limited: You keep the gates away from 0 and 1. A closed gate passes nothing on.
+- i, f, g, o = gates
++ i, f, g, o = *np.clip(gates[:2], 0.01, 0.99), gates[2], np.clip(gates[3], 0.01, 0.99)
 """,
 )
 
@@ -428,6 +498,20 @@ one-factor-too-many: Every entry of yours has one Jacobian too many. At distance
 norm 1. J_T enters at distance 1.
 - norms = [np.linalg.norm(product, ord=2)] → norms = []
 - hs[1:] → hs
+largest-column-sum: Your norm is the largest sum of a column or a row, not the largest singular value.
+* ord=2 → ord=1
+or
+* ord=2 → ord=np.inf
+largest-entry: Your norm is the largest entry. Return the largest singular value, `ord=2`.
+* np.linalg.norm(product, ord=2) → np.abs(product).max()
+not-squared: Your slope is 1 − |h|; the tanh's is 1 − h².
+- h**2 → np.abs(h)
+last-jacobian-for-all: You use the Jacobian of the final state at every step. Each step has its own slopes.
+- ((1 - h**2) → ((1 - hs[-1] ** 2)
+from-the-first-state-on: Your products begin at the first state and grow towards the end. A distance is counted back
+from the *final* state: start with J_T.
+- in hs[1:][::-1] → in hs[1:]
+- product @ ((1 - h**2)[:, None] * U.T) → ((1 - h**2)[:, None] * U.T) @ product
 """,
 )
 
@@ -459,6 +543,15 @@ logarithm-of-the-time: ln(T − 1) is the bias with which a gate of 1 − 1/T be
 steps-from-what-is-lost: You divided one half by what a step loses, 1 − σ(b). That would be right if every step lost
 the same amount; it loses the same *part* of what is left.
 - math.log(2) / math.log(1 + math.exp(-b)) → 0.5 * (1 + math.exp(b))
+long-memories-only: Your formulas are good for long memories only, where 1 − σ(b) is almost e^(−b). Solve exactly.
+- math.log(2) / math.log(1 + math.exp(-b)) → math.log(2) * math.exp(b)
+- -math.log(2 ** (1 / T) - 1) → math.log(T / math.log(2))
+rounded-up: You rounded the half-life up. It need not be an integer.
+- math.log(2) / math.log(1 + math.exp(-b)) → math.ceil(math.log(2) / math.log(1 + math.exp(-b)))
+loss-shared-by-the-steps: You let every step lose ½/T. Each step loses the same *part* of what is left: σ(b)^T = ½.
+- -math.log(2 ** (1 / T) - 1) → math.log(2 * T - 1)
+half-divided-by-the-gate: You divided one half by the gate. The gate is multiplied T times: take logarithms.
+- math.log(2) / math.log(1 + math.exp(-b)) → 0.5 * (1 + math.exp(-b))
 """,
 )
 
@@ -539,6 +632,19 @@ short-distance-for-all: At distance 30 your own numbers say the opposite: for ev
 undecided-although-all-agree: At distance 30 your own numbers decide it: the LSTM's norm is larger for every seed, and
 chance does not explain that.
 - conclusion = 3 → conclusion = 4
+weakest-unit-taken: You took the smallest product. The norm of a diagonal matrix is its largest entry.
+- .prod(0).max() → .prod(0).min()
+length-for-norm: You took the length of the vector of products. The norm of a diagonal matrix is its largest entry.
+- forget[1 : d + 1].prod(0).max() → np.linalg.norm(forget[1 : d + 1].prod(0))
+gates-from-the-end: You multiplied the gates of the last steps. The question asks for those of the second step and
+after it.
+- forget[1 : d + 1] → forget[-d:]
+distance-off-by-one: Your entries of `jacobian_norms` are off by one: entry d is for distance d.
+- by_distance[d] → by_distance[d - 1]
+columns-by-network: Your columns are in a different order: (5, plain), (5, LSTM), (30, plain), (30, LSTM).
+- for pair in row for norm in pair → for pair in zip(*row) for norm in pair
+bias-alone: You raised σ(2) to a power. The gates also see the text and the state: run your `lstm_step`.
+- forget[1 : d + 1].prod(0).max() → sigmoid(2.0) ** d
 """,
 )
 

@@ -94,6 +94,12 @@ into the angle.
 - (k * frequency).cos(), (k * frequency).sin() → k * frequency.cos(), k * frequency.sin()
 base-ignored: You always use base 10,000. The base is an argument.
 - base ** → 10_000.0 **
+back-as-on: For a negative k you move on. The sign of k belongs into the angle.
+- (k * frequency).cos(), (k * frequency).sin() → (abs(k) * frequency).cos(), (abs(k) * frequency).sin()
+not-back: For a negative k your matrix changes nothing; a loop over range(k) does not. Put k into the angle.
+^ k = max(k, 0)
+fastest-pair-only: Only your first pair moves. Every pair has its own block.
+- frequency = base → frequency = (torch.arange(d // 2) == 0) * base
 """,
 )
 
@@ -143,6 +149,12 @@ tables-swapped: You return the positions first and the tokens second.
 - return tokens @ W[:width] + b, positions @ W[width:] → return positions @ W[width:], tokens @ W[:width] + b
 or
 - return tokens @ W[:width] + b, positions @ W[width:] → return positions @ W[width:] + b, tokens @ W[:width]
+bias-divided: You divided the bias by the number of positions. Every sum needs it whole, once.
+- [:width] + b, positions @ W[width:] → [:width], positions @ W[width:] + b / len(positions)
+or
+- [:width] + b → [:width] + b / len(tokens)
+table-centred: You subtracted the mean of a table, and did not add it to the other one.
+- positions @ W[width:] → positions @ W[width:] - (positions @ W[width:]).mean(0)
 """,
 )
 
@@ -186,6 +198,28 @@ shares-swapped: The two shares are swapped. A position just behind row 2 consist
 middles-of-cells: You treat rows as cells and line up their outer edges, as for pixels (`align_corners=False`). Here the
 first row stays first and the last row stays last.
 - torch.linspace(0, end, length) → ((torch.arange(length) + 0.5) * len(table) / length - 0.5).clamp(0, end)
+share-without-its-row: You limit `low` and keep the share that it had before. The last position is row `low` + 1 in
+full: compute the share from the limited `low`.
+- low = at.floor().long()
+- high = (low + 1).clamp(max=end)
+- share = at - low
++ share = at - at.floor()
++ low = at.floor().long().clamp(max=max(end - 1, 0))
++ high = (low + 1).clamp(max=end)
+share-of-low: Your `share` is the weight of row `low`. It is the weight of the next row.
+- low, share → low, 1 - share
+shorter-is-cut: You cut the table when it should be shorter. It is laid out over fewer positions, to its last row.
+- at = torch.linspace(0, end, length)
++ at = torch.linspace(0, end, length) if length > len(table) else torch.arange(length).float()
+steps-too-short: Your steps are old/new long. From the first row to the last there is one step less than there are rows,
+in both tables.
+- torch.linspace(0, end, length) → torch.arange(length) * len(table) / length
+last-row-not-kept: Your last position falls before the last row. The last row stays last.
+- torch.linspace(0, end, length) → torch.linspace(0, end, length + 1)[:-1]
+single-position-in-the-middle: For one position you return the middle of the table. Return its first row.
+- torch.linspace(0, end, length) → torch.linspace(0, end, length) if length > 1 else torch.tensor([end / 2])
+rows-repeated: You repeat rows, each about equally often. In between, each of the two neighbours has its share.
+- torch.linspace(0, end, length) → (torch.arange(length) * len(table) // length).float()
 """,
 )
 
@@ -260,6 +294,16 @@ seed.
 not-predicted: There is no prediction. Write down what you expect, 1 to 4, before you look at numbers; afterwards
 everything looks as if you had known it.
 - prediction = 1 → prediction = 0
+seeds-counted-anew: Your rows are those of the seeds 0, 1, 2, …, whatever `seeds` contains. Use the seeds that you get.
+- for seed in seeds → for seed in range(len(seeds))
+or
+- for seed in seeds → for seed in range(5)
+exact-matrix-forward: Your exact matrix moves one position on. It should move one back: k = −1.
+- for matrix in (learned, back) → for matrix in (learned, forward)
+exact-first: Your columns begin with the exact matrix. The learned one comes first.
+- for matrix in (learned, back) → for matrix in (back, learned)
+means-of-lengths: You averaged the lengths of the differences. The error is the root of the mean square of all entries.
+* .mean().sqrt() → .sum(-1).sqrt().mean()
 """,
 )
 
@@ -343,6 +387,16 @@ itself-among-those-ahead: Offset 0 lands among the keys ahead. The first half of
 - (offset > 0) → (offset >= 0)
 keys-ahead-first: Your first half is for keys ahead and the second for keys behind. It should be the other way round.
 - n * (offset > 0) → n * (offset < 0)
+limited-by-both-directions: With two directions you limit far buckets by `n_buckets`. Each direction has half of them.
+- far.clamp(max=n - 1) → far.clamp(max=n_buckets - 1)
+near-ones-rounded-up: For an odd number of buckets you have one near bucket too many: half of them, rounded *down*.
+- near = n // 2 → near = (n + 1) // 2
+one-far-bucket-less: Your scale is cut into one part too few: all n − near far buckets divide it, the last included.
+- share * (n - near) → share * (n - near - 1)
+always-128: You use the 128 of the paper. `max_distance` is an argument.
+^ max_distance = 128
+in-a-row: You return the buckets in a row. They have the shape of `offset`.
+- return bucket → return bucket.flatten()
 """,
 )
 
@@ -404,6 +458,18 @@ behind-hidden: You have hidden the keys *behind* the query instead of those ahea
 queries-from-the-start: Your first query is always at position 0. The queries are the last of the keys: query 0 is at
 position keys − queries.
 - position[keys - queries :, None] → position[:queries, None]
+position-for-distance: You add slope times the *position* of the key, as BLOOM does. After a softmax that is the same,
+but the bias is minus slope times distance, 0 for the query's own key.
+- bias = -slopes[:, None, None] * back
++ bias = slopes[:, None, None] * position.expand(queries, keys)
+neighbour-for-free: Your penalty begins after the neighbour. At distance 1 it is one slope.
+- * back → * (back - 1).clamp(min=0)
+finite-ahead: Keys ahead get a large negative number from you. Only −∞ hides them whatever the scores are.
+- -math.inf → -1e4
+or
+- -math.inf → -1e9
+distance-as-a-part: You divide the distance by the number of keys. It is counted in positions.
+- * back → * back / keys
 """,
 )
 
@@ -434,6 +500,10 @@ counted-from-one: Your mean distance counts the query's own key as distance 1. I
 - x / (1 - x) → 1 / (1 - x)
 upside-down: Your mean distance is upside down: it grows with the slope, but a steep penalty keeps a head near.
 - x / (1 - x) → (1 - x) / x
+slope-for-weight: Your first result is m, right only for tiny slopes. It is 1 divided by the sum of the series.
+- return 1 - x, → return slope,
+median-for-mean: ln 2 / m is the distance within which half of the weight lies. The mean is asked for.
+- x / (1 - x) → math.log(2) / slope
 """,
 )
 
@@ -528,6 +598,19 @@ heads-as-positions: You take the first axis of x for time. With a batch and head
 changes-its-input: The result is right, but x has changed: slices and chunks are views, and an assignment to them writes
 into the caller's tensor.
 - a * sin + b * cos → b.mul_(cos) + a * sin
+heads-for-positions: With batch and heads you take the axis of heads for time. The position is the last axis but one.
+- position = first + torch.arange(x.shape[-2])
+- angle = position[:, None] * frequencies
++ axis = -3 if x.ndim > 3 else -2
++ angle = (first + torch.arange(x.shape[axis])).reshape(-1, *(1,) * (-1 - axis)) * frequencies
+cache-off-by-one: After a cache you start one position too far. Row 0 is at position `first`.
+- first + → (first + 1 if first else 0) +
+own-frequencies: You compute the frequencies yourself. They are an argument.
+^ frequencies = 10_000.0 ** (-torch.arange(0, x.shape[-1], 2) / x.shape[-1])
+one-layout-backwards: With "interleaved" you rotate in the wrong direction: (1, 0) by a quarter turn is (0, 1).
+- angle.sin() → angle.sin() * (1 if layout == "half" else -1)
+first-in-texts: You count `first` in texts, not in tokens.
+- first + → first * x.shape[-2] +
 """,
 )
 
@@ -575,6 +658,23 @@ half-the-exponent: Your frequencies have the exponent −i/d. It should be −2i
 - -torch.arange(0, d, 2, dtype=torch.float64) → -torch.arange(d // 2, dtype=torch.float64)
 methods-swapped: You swapped the two methods.
 - if method == "linear": → if method != "linear":
+straight-line-between: With "ntk" you slow the pairs down along a straight line from 1 to the factor. Only the base may
+change, so pair i is slowed down by a *power* of the factor.
+- if d > 2:
+-     base = base * factor ** (d / (d - 2))
+- return base**exponent
++ return base**exponent / torch.linspace(1, factor, d // 2)
+squared-as-in-the-example: You multiply the base by factor². That is right for d = 4 only. Solve for any d.
+- factor ** (d / (d - 2)) → factor**2
+slowest-first: Your frequencies are in the reverse order. The fastest comes first.
+- return base**exponent / factor → return (base**exponent / factor).flip(0)
+- return base**exponent → return (base**exponent).flip(0)
+slow-half-only: With "ntk" you slow down half of the pairs, all by the factor. Only the base changes, for all pairs.
+- if d > 2:
+-     base = base * factor ** (d / (d - 2))
+- return base**exponent
++ slow = torch.arange(d // 2) >= (d // 2 + 1) // 2
++ return base**exponent / torch.where(slow, factor, 1.0)
 """,
 )
 
@@ -630,6 +730,18 @@ distances, and its row stays.
 + queries, keys = x.shape[-2:]
 + moved = [x[..., i, :].roll(-i, -1) for i in range(queries)]
 + return torch.stack(moved, -2).tril(keys - queries)
+minus-infinity-ahead: Keys ahead get −∞ from you. They get 0: the mask comes later.
+- rows.tril(keys - queries)
++ rows.masked_fill(torch.ones(queries, keys).tril(keys - queries) == 0, -torch.inf)
+diagonal-cleared: You clear the query's own key as well. Only keys *ahead* get 0.
+- keys - queries) → keys - queries - 1)
+queries-from-the-start: With fewer queries than keys you put the first query at position 0. It is at keys − queries.
++ queries, keys = x.shape[-2:]
++ moved = [x[..., i, :].roll(i + 1 - keys, -1) for i in range(queries)]
++ return torch.stack(moved, -2).tril()
+rolled-around: Your rows are where they should be, but what left at the front came back at the end. Keys ahead get 0.
++ queries, keys = x.shape[-2:]
++ return torch.stack([x[..., i, :].roll(i + 1 - queries, -1) for i in range(queries)], -2)
 """,
 )
 
@@ -644,8 +756,8 @@ def attending(
     return *given, frequencies if turned else None, bias if biased else None, kept if vectors else None
 
 
-def other_queries(draw: Draw, heads: int, queries: int) -> Case:
-    q, *given = attending(draw, heads, queries + 1, 2, turned=True, biased=True)
+def other_queries(draw: Draw, heads: int, queries: int, plain: bool = False) -> Case:
+    q, *given = attending(draw, heads, queries + 1, 2, turned=not plain, biased=not plain)
     return several((q, *given), (draw.normal(*q.shape), *given))
 
 
@@ -677,7 +789,7 @@ EVERYTHING = these(
     at("one token", heads=1, queries=1, turned=True, vectors=2),
     at("one query, one vector", queries=1, past=beyond(2), vectors=1),
 )
-TWO = at("other queries", other_queries)
+TWO = these(at("other queries", other_queries), at("other queries, no positions", other_queries, plain=True))
 ATTEND = ask(
     "positions.attend",
     returns=("output", "weights"),
@@ -747,6 +859,23 @@ far-keys-without-vector: Keys farther than r get no vector at all. They use the 
 vectors-not-skewed: The products of queries and vectors are ordered by distance, and you add them to scores ordered by
 key. Move them to their keys with `skewed` first.
 - skewed(q @ vectors[:, farthest - distance].mT) → q @ vectors[:, farthest - distance].mT
+one-kind-at-a-time: With several kinds at once you use only one. Any of them may be combined.
+- if bias is not None: → if bias is not None and frequencies is None:
+- if vectors is not None: → if vectors is not None and frequencies is None and bias is None:
+or
+- if bias is not None: → if bias is not None and frequencies is None and vectors is None:
+- if vectors is not None: → if vectors is not None and frequencies is None:
+first-text-for-all: All texts get the weights of the first.
+- return weights @ v, weights → weights = weights[:1].expand_as(weights); return weights @ v, weights
+vectors-of-the-first-head: All heads use the vectors of the first one.
+^ vectors = None if vectors is None else vectors[:1].expand_as(vectors)
+root-of-value-width: You divided by the root of the values' width. d is the width of queries and keys.
+- math.sqrt(d) → math.sqrt(v.shape[-1])
+mask-of-a-square-in-the-output: Your weights are right, but your output is that of a mask from the text's start, as
+`is_causal=True` has it. The queries are the last of the keys.
+- return weights @ v, weights
++ square = torch.ones(queries, keys, dtype=torch.bool).triu(1)
++ return torch.softmax(scores.masked_fill(square, -math.inf), dim=-1) @ v, weights
 """,
 )
 
@@ -787,6 +916,16 @@ new-before-old: The new keys come first in your cache. They come after the old o
 queries-changed-as-well: You mended the keys, and changed the queries as well. That line was right: the first query is
 at position `old`.
 - q = rotary(q, old, → q = rotary(q, 0,
+both-one-too-far: Queries and new keys are one position too far. The first new token is at position `old`.
+- q = rotary(q, old, → q = rotary(q, old + 1,
+- rotary(k, old, → rotary(k, old + 1,
+kept-unrotated: The output is right, but the new keys that you return are not rotated. In the next call they come out of
+the cache as rotated ones.
+- return weights @ values, keys → return weights @ values, torch.cat([old_keys, k], dim=1)
+other-layout: You rotate what is new in the other layout than what was kept.
+* "half" → "interleaved"
+old-keys-not-returned: You return the new keys only. Return old and new, for the next call.
+- return weights @ values, keys → return weights @ values, keys[:, old:]
 """,
 )
 

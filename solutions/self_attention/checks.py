@@ -35,7 +35,10 @@ def sizes(draw: Draw, length: int, half: int) -> tuple[int, int]:
 
 
 UNUSUAL = these(
-    at("one position", length=1, half=2), at("two columns", length=largest(2), half=1), at("long", length=60, half=3)
+    at("one position", length=1, half=2),
+    at("two columns", length=largest(2), half=1),
+    at("long", length=60, half=3),
+    at("longer than 512", length=520, half=1),
 )
 SINUSOIDS = ask(
     "self_attention.sinusoids",
@@ -67,6 +70,17 @@ together they are the hand of one clock.
 + column = torch.arange(d)
 + angle = torch.arange(length)[:, None] / 10_000 ** (column / d)
 + return torch.where(column % 2 == 0, angle.sin(), angle.cos())
+degrees: Your angles are in degrees. The formula gives them in radians.
+- angle.sin(), angle.cos() → angle.deg2rad().sin(), angle.deg2rad().cos()
+last-wave-at-the-end: Your last pair has exactly the divisor 10,000, as in tensor2tensor's code. By the formula it has
+10,000^((d − 2)/d).
+- 10_000 ** (torch.arange(0, d, 2) / d) → 10_000 ** torch.linspace(0, 1, d // 2)
+slowest-first: Your first pair is the slowest. Pair 0 has the divisor 1.
+- (torch.arange(0, d, 2) / d) → (torch.arange(0, d, 2) / d).flip(0)
+positions-as-parts: Your positions run from 0 to 1. They are integers: 0, 1, 2, …
+- torch.arange(length)[:, None] → torch.linspace(0, 1, length)[:, None]
+table-cut: Your table ends after 512 positions. Make as many rows as are asked for.
+- return table → return table[:512]
 """,
 )
 
@@ -129,6 +143,23 @@ changes-its-input: The result is right, but x has changed: chunk and slices are 
 writes into the caller's tensor. Join the halves with torch.cat, or work on x.clone().
 - torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
 + x.copy_(torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1))
+slowest-first: Your first pair is the slowest. Pair 0 rotates by the position itself.
+- (torch.arange(0, d, 2) / d) → (torch.arange(0, d, 2) / d).flip(0)
+last-angle-at-the-end: Your last pair rotates by exactly position / base. Its exponent is (d − 2)/d, not 1.
+- (torch.arange(0, d, 2) / d) → torch.linspace(0, 1, d // 2)
+outermost-as-pairs: You pair the first column with the last. Column i is paired with column i + d/2.
+- cat([a * cos - b * sin, a * sin + b * cos]
++ cat([a * cos - b.flip(1) * sin, (a * sin + b.flip(1) * cos).flip(1)]
+reflected: Your second half has the wrong sign: a sin + b cos, not minus that. You reflect the pairs.
+- , a * sin + b * cos] → , -a * sin - b * cos]
+only-half-of-the-pairs: You rotate only the first pairs, as some models do. Here all rotate.
+- cos, sin = angle.cos(), angle.sin()
++ angle[:, max(1, d // 4) :] = 0
++ cos, sin = angle.cos(), angle.sin()
+counted-from-the-end: You count positions from the end. Row 0 is at position 0 and stays as it is.
+- torch.arange(time)[:, None] → torch.arange(time - 1, -1, -1)[:, None]
+angles-added: You add sines and cosines to x, as in 1a. Rotate: multiply by them.
+- [a * cos - b * sin, a * sin + b * cos] → [a + sin, b + cos]
 """,
 )
 
@@ -168,6 +199,16 @@ nothing-beyond-the-reach: Beyond the maximum distance your bias is 0. All larger
 - + reach] → + reach].masked_fill(distance.abs() > reach, 0.0)
 off-by-one: Your columns are off by one: distance 0 is the middle of the table, column (columns − 1) / 2.
 - distance.clamp( → (distance + 1).clamp(
+past-only: Your keys after the query have no bias. The table has columns for them as well.
+- + reach] → + reach].tril()
+limited-before-the-shift: You limit the distance to 0, …, 2r. Limit it to −r, …, r, then add r.
+- distance.clamp(-reach, reach) + reach → distance.clamp(0, 2 * reach)
+first-head-for-all: All heads get the bias of the first one.
+- return table[:, → return table[:1].expand_as(table)[:,
+heads-last: Your heads are the last axis. The shape is (head, query, key).
+- return table[:, → return table.T[
+as-wide-as-the-text: You take the table to be as wide as the text needs. Beyond r, distances share a column.
+- distance.clamp(-reach, reach) + reach → (distance + time - 1).clamp(max=2 * reach)
 """,
 )
 
@@ -206,6 +247,14 @@ rows-and-columns-exchanged: You swapped rows and columns: a row is a query and a
 window-ignored: Your mask is the plain causal mask, which allows the whole past. Mask keys that are `window` or more
 positions back.
 - (back >= 0) & (back < window) → back >= 0
+blocks-for-windows: You cut the text into blocks. A window moves with its query: always the last `window` words.
+- return → return (position[:, None] // window == position // window) &
+around-the-start: Your first words see the end of the text: the window goes around. There is nothing before word 0.
+- (back >= 0) & (back < window) → back % time < window
+ahead-not-hidden: Your mask limits how far back a query looks, but lets it look ahead.
+- (back >= 0) & (back < window) → back < window
+first-word-always-seen: Every query of yours sees the first word. Only the window counts.
+- (back >= 0) & (back < window) → (back >= 0) & ((back < window) | (position == 0))
 """,
 )
 
@@ -293,6 +342,28 @@ its largest.
 + (logits[:, :-1].exp() / logits[:, :-1].exp().sum(-1, keepdim=True)).log()
 or
 - torch.log_softmax(logits[:, :-1], dim=-1) → logits[:, :-1] - logits[:, :-1].exp().sum(-1, keepdim=True).log()
+padding-out-of-the-softmax: You took id 0 out of the softmax. It never is a target, but its logit is in the denominator
+as any other.
+- log_p = torch.log_softmax(logits[:, :-1], dim=-1)
++ log_p = torch.log_softmax(torch.cat([logits[:, :-1, :1] - math.inf, logits[:, :-1, 1:]], dim=-1), dim=-1)
+losses-limited: You limit the losses to 100. A model that is sure and wrong pays more.
+- torch.where(targets == 0, 0.0, losses) → torch.where(targets == 0, 0.0, losses.clamp(max=100))
+softmax-over-the-time: Your softmax runs over the positions. The words compete at each position: the last axis.
+- logits[:, :-1], dim=-1 → logits[:, :-1], dim=1
+softmax-twice: You took the softmax twice: `cross_entropy` and `log_softmax` want logits, not probabilities.
+- torch.log_softmax(logits[:, :-1], dim=-1) → torch.log_softmax(torch.softmax(logits[:, :-1], dim=-1), dim=-1)
+divided-by-the-sentences: You divided by the number of sentences. Divide by the number of predicted tokens.
+- (targets != 0).sum() → len(tokens)
+perplexity: Your first result is the perplexity, e to the power of the mean loss. Return the mean loss.
+- losses.sum() / (targets != 0).sum() → (losses.sum() / (targets != 0).sum()).exp()
+losses-of-0-not-counted: You count the losses above 0. A prediction that is right and sure has the loss 0 and counts.
+- (targets != 0).sum() → (losses > 0).sum()
+last-token-left-out: You leave out the last token of each sentence. It is predicted as any other.
+- losses = torch.where(targets == 0, 0.0, losses)
+- return losses.sum() / (targets != 0).sum(), losses
++ after = torch.cat([targets[:, 1:], torch.ones_like(targets[:, :1])], dim=1)
++ losses = torch.where((targets == 0) | (after == 0), 0.0, losses)
++ return losses.sum() / ((targets != 0) & (after != 0)).sum(), losses
 """,
 )
 
@@ -311,9 +382,11 @@ def two_texts(draw: Draw, sets: int, group: int) -> Case:
 
 
 def below(draw: Draw) -> tuple[Tensor, Tensor, Tensor]:
-    """A word's own score is −289."""
+    """A word's own score is −289, that of the first, its only one, −866: too far below the others for a float64."""
     _, k, v = qkv(draw, 2, 3)
-    return (-500 * k / (k * k).sum(-1, keepdim=True)).repeat_interleave(3, 0), k, v
+    q = -500 * k / (k * k).sum(-1, keepdim=True)
+    q[:, 0] *= 3
+    return q.repeat_interleave(3, 0), k, v
 
 
 OUTPUTS = these(
@@ -375,6 +448,29 @@ Keys and values belong together: use the same set for both.
 overflow: exp overflows: e⁹⁰ is more than a float32 holds, and infinity divided by infinity is NaN. First subtract the
 largest score of each row.
 - np.exp(scores - scores.max(axis=-1, keepdims=True)) → np.exp(scores)
+hidden-not-far-enough: You hide later words with a number that allowed scores can fall below, such as −100. Use −∞.
+- -math.inf → -100.0
+or
+- -math.inf → -50.0
+or
+- -math.inf → -10.0
+largest-of-all-subtracted: You subtract one number from all rows, or a hidden score. In a row far below it, every
+exponential is 0. Subtract from each row its own largest *allowed* score.
+- scores.max(axis=-1, keepdims=True) → scores.max()
+or
+- scores = np.where(np.tri(time, dtype=bool), scores, -math.inf) →
+- np.exp(scores - scores.max(axis=-1, keepdims=True))
++ np.exp(scores - scores.max(axis=-1, keepdims=True)) * np.tri(time)
+scores-limited: You limit the scores, so large ones become equal. Subtract the largest of each row instead.
+- scores = np.where(np.tri(time, dtype=bool), scores, -math.inf)
++ scores = np.where(np.tri(time, dtype=bool), np.clip(scores, -50, 50), -math.inf)
+past-hidden: You hide the words *before* each word. It sees itself and those.
+- scores = np.where(np.tri(time, dtype=bool), scores, -math.inf)
++ scores = np.where(np.tri(time, dtype=bool).T, scores, -math.inf)
+weights-of-a-group-shared: The heads of a group share keys and values, not weights: each has its own queries.
+- weights = e / e.sum(axis=-1, keepdims=True)
++ weights = e / e.sum(axis=-1, keepdims=True)
++ weights = np.repeat(weights.reshape(-1, group, time, time).mean(1), group, axis=0)
 """,
 )
 
@@ -409,6 +505,13 @@ lengths-squared: Your second result is the product of the squared lengths.
 - math.sqrt((a**2 + b**2) * (c**2 + e**2)) → (a**2 + b**2) * (c**2 + e**2)
 lengths-added: A dot product is bounded by the *product* of the lengths, not by their sum.
 - math.sqrt((a**2 + b**2) * (c**2 + e**2)) → math.sqrt(a**2 + b**2) + math.sqrt(c**2 + e**2)
+amplitudes-added: You added the sizes of the cosine's and the sine's factor. They are not largest at the same angle.
+- math.sqrt((a**2 + b**2) * (c**2 + e**2)) → abs(a * c + b * e) + abs(b * c - a * e)
+products-added: You added the sizes of two products. That bounds no other angle: the largest dot product is the product
+of the lengths.
+- math.sqrt((a**2 + b**2) * (c**2 + e**2)) → abs(a * c) + abs(b * e)
+mean-of-squares: You took the mean of the squared lengths. The largest dot product is the product of the lengths.
+- math.sqrt((a**2 + b**2) * (c**2 + e**2)) → (a**2 + b**2 + c**2 + e**2) / 2
 """,
 )
 
@@ -440,6 +543,10 @@ softmax-over-heads: Your softmax runs over the heads. Each head shares its weigh
 - torch.softmax(scores, dim=-1) → torch.softmax(scores, dim=0)
 keys-read: You return a sum of keys. The weights belong to the values.
 - weights, values) → weights, keys)
+width-of-all-heads: You divide by the root of the width of all heads together. Each dot product has the width of one.
+- math.sqrt(q.shape[-1]) → math.sqrt(q.numel())
+orders-differ: The newest key comes first in your keys and last in your values. A weight then meets another's value.
+- [keys, k[:, None]] → [k[:, None], keys]
 """,
 )
 
@@ -490,6 +597,15 @@ difference is within what chance explains.
 - conclusion = 2 → conclusion = 3
 nothing-seen: From 4 to 16 your own numbers decide it: the score falls for every seed, with both bases.
 - conclusion = 2 → conclusion = 4
+divided-by-the-length: You divided by the length of the vector. The score at distance 0 is its square.
+- / (x @ x) → / x.norm()
+bases-side-by-side: Your columns alternate between the bases. First come the three distances of base 100.
+- left.append(row) → left.append([row[k] for k in (0, 3, 1, 4, 2, 5)])
+signs-lost: You return absolute values. What is left may be below 0.
+- float(turned[0] → abs(float(turned[0]
+- / (x @ x)) for → / (x @ x))) for
+what-is-lost: Your numbers are what is lost, 1 minus what is left.
+- float(turned[0] → 1 - float(turned[0]
 """,
 )
 

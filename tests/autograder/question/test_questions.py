@@ -4,7 +4,8 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder.question.audit import notebook_faults
-from autograder.question.questions import in_hours, opened
+from autograder.question.find import find
+from autograder.question.questions import in_hours, opened, written_before
 from solutions.attention.checks import EXERCISES
 
 SOLUTION = "def dot_score(query, keys):\n    ### BEGIN SOLUTION\n    return keys @ query\n    ### END SOLUTION"
@@ -66,6 +67,13 @@ def test_hints_are_opened_one_inside_the_other():
         "<details><summary>The idea</summary>\n\nOr\nthere.\n</details></details>\n\n"
     ) in question
     assert "`x`" not in question, "the last one waits for a check that fails"
+
+
+def test_what_was_written_with_arrays_is_not_called_with_tensors():
+    attend, grouped = "positions.attend", "self_attention.grouped_attention"
+    assert "computes with NumPy arrays, and here you get tensors" in written_before([grouped], find(attend))
+    assert "computes with tensors, and here you get NumPy arrays" in written_before([attend], find(grouped))
+    assert "or call it." in written_before(["self_attention.rotate"], find("positions.rotary"))
 
 
 def test_what_is_checked_is_listed_with_its_points():

@@ -169,6 +169,13 @@ def said(rows: list[list[float]], conclusion: float, right: list[list[float]] | 
     return is_supported("conclusion", 2, 1, 0.5, CLAIMS)(case, outcome(rows), outcome(right or rows))
 
 
+def test_seeds_that_an_answer_counts_itself_are_named_in_every_experiment():
+    for name in ("ngrams.which_k", "backpropagation.beginnings"):
+        exercise = find(name)
+        verdict = verdict_on(exercise, exercise.mistake("seeds-counted-anew"))
+        assert [m.id for m in verdict.misconceptions] == ["seeds-counted-anew"]
+
+
 def test_claims_are_written_as_comparisons():
     assert _claim("0 < 1") == ["lower", 0, 1]
     assert _claim("1.5 * 2 < 4, 0 ~ 1") == [["lower", 2, 4, 1.5], ["undecided", 0, 1]]

@@ -1,0 +1,50 @@
+import pytest
+import torch
+
+from autograder.check import examine
+from autograder.question.likeness import likeness
+from autograder.question.outcome import Outcome
+from autograder.question.report import Report
+from tests.autograder.test_specification import doubling
+
+RIGHT = torch.tensor([[1.0, 2.0, -4.0], [0.5, 3.0, 7.0]])
+NAMES = "y", "z"
+
+
+def said(mine, right=RIGHT):
+    return likeness(Outcome(outputs=(mine,)), Outcome(outputs=(right,)), NAMES[:1], [0])
+
+
+@pytest.mark.parametrize(
+    ("mine", "words"),
+    [
+        (-RIGHT, "Your y has the wrong sign everywhere."),
+        (RIGHT * 8, "Your y is 8 times what it should be, everywhere."),
+        (RIGHT.flip(1), "Your y has the right values, in reverse order along axis 1."),
+        (RIGHT.T, "Your y is the transpose of what it should be."),
+        (RIGHT[None], "Your y has the right values, but an axis of length 1 too many or too few."),
+        (RIGHT + 1, None),
+        (RIGHT * torch.nan, None),
+    ],
+)
+def test_what_a_wrong_result_has_in_common_with_the_right_one(mine, words):
+    assert said(mine) == words
+
+
+def test_nothing_is_said_of_a_result_that_is_right_or_has_too_few_numbers():
+    assert said(RIGHT) is None
+    assert said(torch.tensor([2.0, 2.0]), torch.tensor([1.0, 1.0])) is None
+    assert said(torch.tensor([False, True]), torch.tensor([True, False])) is None
+
+
+def test_a_result_in_the_place_of_another_is_recognised():
+    pair = Outcome(outputs=(RIGHT, RIGHT + 1)), Outcome(outputs=(RIGHT + 1, RIGHT))
+    assert likeness(*pair, NAMES, [0, 1]) == "Your y is what z should be."
+
+
+def test_a_report_on_public_inputs_says_it_and_one_on_hidden_inputs_does_not():
+    def student(x):
+        return -2 * x
+
+    assert "has the wrong sign everywhere" in str(Report(examine(doubling(), student, None)))
+    assert "wrong sign" not in str(Report(examine(doubling(), student, 3)))
