@@ -487,7 +487,9 @@ def nats(row, key="all"):
 
 def lead(one, other):
     """Mean and half interval of one row's loss less another's, seed by seed."""
-    return mean_interval([x - y for x, y in zip(rows[one]["all"], rows[other]["all"], strict=True)])
+    return mean_interval(
+        [x - y for x, y in zip(rows[one]["all"], rows[other]["all"], strict=True)]
+    )
 
 
 counted = chorales["without"]["7-gram"]

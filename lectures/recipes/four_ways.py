@@ -146,10 +146,50 @@ def bayes(examples: list[Labelled], tests: list[Labelled]) -> dict[str, Any]:
     return {"right": round(100 * mean(right), 2)}
 
 
-ASKING = (
-    "what who whom whose where when why how which wherefore whither whence is are art was were am do does dost doth did"
-    " didst have has hast hath had can canst could shall shalt should will wilt would may must might be"
-).split()
+ASKING = [
+    "what",
+    "who",
+    "whom",
+    "whose",
+    "where",
+    "when",
+    "why",
+    "how",
+    "which",
+    "wherefore",
+    "whither",
+    "whence",
+    "is",
+    "are",
+    "art",
+    "was",
+    "were",
+    "am",
+    "do",
+    "does",
+    "dost",
+    "doth",
+    "did",
+    "didst",
+    "have",
+    "has",
+    "hast",
+    "hath",
+    "had",
+    "can",
+    "canst",
+    "could",
+    "shall",
+    "shalt",
+    "should",
+    "will",
+    "wilt",
+    "would",
+    "may",
+    "must",
+    "might",
+    "be",
+]
 
 
 def ruled(tests: list[Labelled]) -> dict[str, Any]:
