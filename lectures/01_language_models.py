@@ -377,7 +377,7 @@ unknown = sum(play.count(UNKNOWN) for play in test) / sum(len(play) - 1 for play
 
 
 def impossible(length, n=2):
-    """The fraction of the stretches of so many test tokens that contain an n-gram never seen in training."""
+    """The fraction of stretches of `length` test tokens that contain an n-gram never seen in training."""
     starts = [(part, at) for part in never[n] for at in range(0, len(part) - length + 1, length)]
     return sum(part[at : at + length].any() for part, at in starts) / len(starts)
 

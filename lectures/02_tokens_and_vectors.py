@@ -1082,7 +1082,7 @@ widgets.negative_playground(negative_sampling_loss, sigmoid, ["cheese", "because
 # <details><summary>Answer</summary>It has 50<!--[[50_000 * 1_000 // 10**6]]--> million parameters. The product would take as many multiplications, all but 1,000 of them by 0. So you look the row up.</details>
 #
 # 4. Why are "hot" and "cold" near each other in a table of word vectors?
-# <details><summary>Answer</summary>They keep the same company, in Shakespeare for example "blood"<!--[[? min(counts[ids["blood"], ids["hot"]], counts[ids["blood"], ids["cold"]]) > 5]]-->. "Near" means "occurs in similar contexts", not "means the same".</details>
+# <details><summary>Answer</summary>They keep the same company. In Shakespeare, for example, both occur near "blood"<!--[[? min(counts[ids["blood"], ids["hot"]], counts[ids["blood"], ids["cold"]]) > 5]]-->. "Near" means "occurs in similar contexts", not "means the same".</details>
 #
 # 5. In negative sampling all scores are 0, and k = 4. What is the loss?
 # <details><summary>Answer</summary>It is 5 · ln 2 = 3.47<!--[[negative_sampling_loss(0, [0] * 4):.2f]]-->, because each of the five terms is −ln(1/2).</details>

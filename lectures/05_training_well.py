@@ -723,8 +723,8 @@ compared(everything, 2.0, 3.5, "Test loss of 20 layers by initialisation and nor
 # - With LayerNorm and residual connections, the losses from these two initialisations hardly differ: by 0.01<!--[[abs(with_skips[0]):.2f]]--> ± 0.01<!--[[with_skips[1]:.2f]]--> nats<!--[[? abs(with_skips[0]) < with_skips[1]]]-->.
 # </details>
 #
-# A residual connection gives signal and gradient a path that bypasses the weights, so small initial weights cannot block it. Large ones can still harm it: without
-# LayerNorm, He's weights enlarge the signal about a thousandfold<!--[[? 500 < only_added(2**0.5) < 2000]]--> in twenty layers. (We did not train residual connections without LayerNorm.) In 1,000<!--[[deep["steps"]:,]]--> steps nothing
+# A residual connection gives signal and gradient a path that bypasses the weights, so small initial weights cannot block them. Large ones can still inflate the signal;
+# without LayerNorm, He's weights enlarge it about a thousandfold<!--[[? 500 < only_added(2**0.5) < 2000]]--> in twenty layers. (We did not train residual connections without LayerNorm.) In 1,000<!--[[deep["steps"]:,]]--> steps nothing
 # else that we tried on twenty layers comes near residual connections with LayerNorm<!--[[? max(ends_of[row][0] for row in everything if "residual" in row) < min(ends_of[row][0] for row in everything if "residual" not in row) - 0.4]]-->. So here, keeping the *size* of a signal was not enough to train a deep
 # stack. Transformers have both normalisation and residual connections ([lecture 15](15_transformer_language_model.ipynb)).
 
@@ -1113,7 +1113,7 @@ widgets.optimiser_race(adam, {"SGD": sgd}, name="Adam", yours=my_adam)
 # - **Adam**: an optimiser that divides an average of gradients by the root of an average of their squares, entry by entry.
 # - **AdamW**: Adam with a weight decay that acts on the weights directly, so Adam's division does not affect it.
 # - **sweep**: the same training run repeated over a grid of values, for example of the learning rate.
-# - **Muon**: an optimiser that orthogonalises momentum's step of each matrix, so that all its singular values become about equal.
+# - **Muon**: an optimiser that orthogonalises momentum's step of each matrix, so that the step's singular values become about equal.
 # - **gradient accumulation**: adding up the gradients of several minibatches before one step.
 # - **warm-up**: the first steps of training, in which the learning rate rises from nearly 0.
 # - **schedule**: the learning rate as a function of the step.

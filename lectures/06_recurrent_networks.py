@@ -528,8 +528,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Cutting it off
 #
-# Most plays have more than 100,000 characters. To backpropagate through all of them, you would have to keep every state and read a whole
-# play for a single update. Instead, read about 20 steps, backpropagate through those, update, and read on from the state after you
+# Most plays have more than 100,000 characters. To backpropagate through a whole play, you would have to keep every state and read to the
+# end for a single update. Instead, read about 20 steps, backpropagate through those, update, and read on from the state after you
 # have *detached* it from its past. This is **truncated backpropagation through time** (Williams & Peng 1990; Mikolov et al. 2010).
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -663,8 +663,8 @@ except RuntimeError as error:
     print("RuntimeError:", str(error).split(".")[0])
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# (`nlmcore.training.detach(state)` detaches a state. PyTorch's message also proposes `retain_graph=True`. After an update that only leads to
-# another error, because the old graph needs the weights that the update has changed.)
+# (`nlmcore.training.detach(state)` detaches a state. PyTorch's message also proposes `retain_graph=True`. Once the weights have been updated,
+# this only leads to another error, because the old graph needs the old weights.)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. Three uses
@@ -1089,7 +1089,7 @@ show.predict(
 # the input reveals the target. At the last position there is nothing to the right, and the network does worse than guessing, with a
 # loss of 3.32<!--[[noise["both directions"][-1]:.2f]]-->. At inference every position is like the last one, so all that the network learned is worthless.
 #
-# *A language model may look in one direction only.* You can test any model in this way, with new noise in every batch: if it learns to predict the noise, it is cheating.
+# *A language model may look in one direction only.* You can test any model in this way, with new noise in every batch. If it learns to predict the noise, it is cheating.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Residual connections** add the input of a layer to its output, $h^{\ell} = h^{\ell-1} + \mathrm{layer}^{\ell}(h^{\ell-1})$ (Wu et al. 2016, section 3.1). They

@@ -269,8 +269,8 @@ show.predict(
 # - With inputs of size 0.2 the norm is 8<!--[[norm_after(0.2, 40):.0f]]--> after 40 steps, where $U$ by itself would make it more than ten million<!--[[? 1.5**40 > 1e7]]-->. The states grow until tanh
 #   flattens, and each flat unit shrinks the gradient.
 # - With inputs of size 0 the states stay at 0, where tanh has slope 1. Then the gradient does explode<!--[[? norm_after(0.0, 40) > 1e7]]-->, exactly as the powers of $U$ do.
-# - The product of the norms (dashed) is a valid bound but a loose one, because the output of one step seldom points in the
-#   direction that the next step stretches most.
+# - The product of the norms (dashed) is a valid bound but a loose one, because the vector that one step stretches most
+#   seldom leaves it in the direction that the next step stretches most.
 # - Blue rings mark the eigenvalues of $U$. Orange dots mark those of the product over $d$ steps; we plot the $d$-th root of their absolute value, so both show
 #   growth per step. With growing distance all but a few dots collapse towards the centre, so the gradient survives along only a few of the
 #   sixteen directions of a state.
@@ -487,8 +487,8 @@ distant = {name: [from_the_symbols(name, seed) for seed in range(5)] for name in
 told = [(name, show.from_to(values, "{:.2g}")) for name, values in distant.items()]
 by_initialisation = show.table(told, ["", "% of the gradient's norm (five seeds)"])
 show.predict(
-    "An untrained RNN with uniform weights reads the copying task: five symbols, ten blanks, five signals. Five of the terms hold the states "
-    "$h_{t-1}$ just after the symbols. How large is the norm of their sum, compared with that of the whole gradient?",
+    "An untrained RNN with uniform weights reads the copying task: five symbols, ten blanks, five signals. In five terms of its gradient, "
+    "$h_{t-1}$ is the state just after a symbol. How large is the norm of their sum, compared with that of the whole gradient?",
     choices={"a quarter of it": 25, "a thirtieth": 3, "less than a hundredth": 0.3},
     answer=sorted(distant["uniform"])[2],
     unit=" %",
@@ -817,11 +817,11 @@ raced = [
     for name in ("RNN", *(f"RNN, {start}" for start in starts))
 ]
 longer = stored("initialisation")["copy_accuracy"]["orthogonal"]
-by_delay = ", ".join(f"{d}: {100 * r:.0f} %" for d, r in longer.items())
+by_delay = ", ".join(f"{d} blanks: {100 * r:.0f} %" for d, r in longer.items())
 show.table(
     raced,
     ["", "Gradient left after 15 steps", "% copied correctly (lowest to highest seed)"],
-    note=f"The orthogonal one after 1,500 steps, one run for each delay: {by_delay}",
+    note=f"The orthogonal network after 1,500 steps, one run for each delay: {by_delay}",
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -831,7 +831,7 @@ show.table(
 #   matrix and added no gate.
 # - A different learning rate does not achieve that. At the best of five rates the uniform network copied 16<!--[[100 * min(stored("gate_bias")["rows"]["RNN"]["right"]):.0f]]--> to 22<!--[[100 * max(stored("gate_bias")["rows"]["RNN"]["right"]):.0f]]--> % (`python -m
 #   lectures.recipes gate_bias`).
-# - At the start the identity matrix keeps more than half of the gradient, as the orthogonal one does<!--[[? min(kept["RNN, identity"]) > 0.5 and min(kept["RNN, orthogonal"]) > 0.5]]-->, but copies only 12<!--[[min(copied["RNN, identity"]):.0f]]--> to 31<!--[[max(copied["RNN, identity"]):.0f]]--> % at the learning rate of the race. We did not tune its rate.
+# - At the start the identity matrix keeps more than half of the gradient, as the orthogonal one does<!--[[? min(kept["RNN, identity"]) > 0.5 and min(kept["RNN, orthogonal"]) > 0.5]]-->. But at the learning rate of the race, which we did not tune for it, it copies only 12<!--[[min(copied["RNN, identity"]):.0f]]--> to 31<!--[[max(copied["RNN, identity"]):.0f]]--> %.
 # - **Two controls** change only the scale of a matrix. Divided by $\sqrt 3$, the orthogonal matrix has about the spectral radius of the uniform one, and
 #   copies only 19<!--[[min(copied["RNN, orthogonal / √3"]):.0f]]--> to 25<!--[[max(copied["RNN, orthogonal / √3"]):.0f]]--> %. Scaled to a radius of 1, the uniform matrix copies 31<!--[[min(copied["RNN, uniform, radius 1"]):.0f]]--> to 68<!--[[max(copied["RNN, uniform, radius 1"]):.0f]]--> %, more than unscaled with every seed<!--[[? min(copied["RNN, uniform, radius 1"]) > max(copied["RNN"])]]-->.
 # - The better initialisation has its limits. In one longer run for each delay (`python -m lectures.recipes initialisation`) the
@@ -842,7 +842,7 @@ show.table(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # **Why does the plain network hardly get above guessing? With the usual initial weights every step shrinks what the state keeps of an
 # earlier symbol, and the gradient that leads back to that symbol, until the distant steps hardly count.** An orthogonal initial matrix, which hardly shrinks them, is enough here; scaled down to shrink them as much, it fails as well. But a gradient that reaches the
-# distant steps is not always enough (the identity matrix), one that is tiny at first can grow (the GRU), and
+# distant steps is not always enough (the identity matrix, at this learning rate), one that is tiny at first can grow (the GRU), and
 # clipping only tames explosions. Gates are the next lecture's answer.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -882,7 +882,7 @@ widgets.clipping_playground(clip_by_norm, {"each entry": clip_each_entry}, yours
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself
 #
-# 1. The factor per step is 0.95. After how many steps is a gradient below one hundredth of its size?
+# 1. The factor per step is 0.95. After how many steps has a gradient fallen below one hundredth of its original size?
 # <details><summary>Answer</summary>0.95^t < 0.01 for t above ln 0.01 / ln 0.95 = 89.8<!--[[math.log(0.01) / math.log(0.95):.1f]]-->, so after 90<!--[[math.ceil(math.log(0.01) / math.log(0.95))]]--> steps.</details>
 #
 # 2. All eigenvalues of $U$ have $|\lambda| = 0.9$. Can $\|U^{10}\|$ be larger than 1?
@@ -894,7 +894,7 @@ widgets.clipping_playground(clip_by_norm, {"each entry": clip_each_entry}, yours
 # they would become (1, 0) and (0, 1), which is a different direction.</details>
 #
 # 4. All states of a tanh network are near $\pm 1$. Does its gradient explode or vanish?
-# <details><summary>Answer</summary>It vanishes unless the weights are large, because every factor 1 − h² is near 0. (If only *some* units saturate, it may even
+# <details><summary>Answer</summary>Every factor 1 − h² is near 0, so it vanishes unless the weights are very large. (If only *some* units saturate, it may even
 # explode; see section 7.)</details>
 #
 # 5. The largest singular value of $U$ is 1.2 in a tanh network. Does the gradient explode?

@@ -664,7 +664,7 @@ widgets.unit_explorer(held_out[part], quantities, unit=counting)
 # <details><summary><b>What to notice</b></summary>
 #
 # The forget gate is near 1 nearly everywhere<!--[[? there["forget"][:, counting].numpy()[~at["line breaks"]].mean() > 0.9]]-->, and falls to nearly 0 at one character, the line break<!--[[? opens["line breaks"][0] < 0.05]]-->. Within a line, the input gate
-# opens most at the first letter of a word<!--[[? opens["first letters"][1] > 2 * opens["letters inside words"][1]]]-->, and there the unit moves. On the whole text $\tanh c$ changes by −0.16<!--[[moves["first letters"]:.2f]]--> on average at first letters and by +0.02<!--[[moves["letters inside words"]:+.2f]]-->
+# opens more than twice as wide at the first letter of a word as at the letters inside it<!--[[? opens["first letters"][1] > 2 * opens["letters inside words"][1]]]-->, and that is where the unit moves. On the whole text $\tanh c$ changes by −0.16<!--[[moves["first letters"]:.2f]]--> on average at first letters and by +0.02<!--[[moves["letters inside words"]:+.2f]]-->
 # inside words. Even so, the unit does not follow the number of words in the line more closely (−0.85<!--[[with_words:.2f]]-->) than the number of characters (−0.87<!--[[found["position in the line", "memory"][2]:.2f]]-->). So
 # call it a unit for the position in the line, not a counter of either. Most other units show no pattern that we could name; we chose this one because it does.
 # </details>

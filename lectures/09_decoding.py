@@ -555,7 +555,7 @@ show.table(
 # $$w_t \sim P(\cdot \mid w_1, \dots, w_{t-1}).$$
 #
 # Sampling writes each text with exactly the probability that the model assigns to it, but the model is not perfect. Holtzman et al. blame the *tail* of the
-# distribution, tens of thousands of words whose probabilities are tiny, but together too large. Shakespeare uses improbable tokens as
+# distribution, tens of thousands of words that are improbable one by one but together get too much probability. Shakespeare uses improbable tokens as
 # well (section 5), but in the tail the model may be a poor judge of *which* rare word fits. So it is common to **reshape** the distribution before sampling:
 #
 # | name | method | source |
@@ -848,7 +848,7 @@ show.predict(
 # | rejected, then sampled again | 0.3 | 0 | $\max(0, p - q)$ |
 # | together | 0.8 | 0.2 | $p$ |
 #
-# Drafts are rejected with probability $1 - 0.5 - 0.2 = 0.3$, and every rejection becomes an A, the only word to which the draft model
+# Drafts are rejected with probability $1 - 0.5 - 0.2 = 0.3$, and every rejection yields an A, the only word to which the draft model
 # gives too little probability. In general $1 - \sum \min(p, q) = \sum \max(0, p - q)$, so in total every word $x$ is accepted or resampled
 # with probability $p(x)$. **The result is distributed *exactly* as $p$, however bad the draft is.** Check it on two
 # real distributions:
@@ -989,7 +989,7 @@ show.predict(
 #   rule, you can count how often a text stays in that part, and so recognise a long text of this model.
 #
 # All but the watermark are in `nlmcore` and work for every model of the course. They need only the one function that every model has; for a model that
-# shows no vectors, contrastive search compares its predictions. Here is bpe_gpt, the model of section 8, after "KING. My lord,":
+# has no hidden vectors, contrastive search compares predictions instead. Here is bpe_gpt, the model of section 8, after "KING. My lord,":
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 king = torch.tensor([pieces.encode("KING.\nMy lord,")])
@@ -1144,6 +1144,6 @@ widgets.sampler_playground(
 # - **repetition penalty**: lowering the scores of tokens that already occur in the text, by a factor.
 # - **presence penalty**: subtracting the same amount from the score of every token that has occurred.
 # - **frequency penalty**: subtracting from a token's score once for each time it has occurred.
-# - **speculative decoding**: decoding in which a small model drafts and a large one accepts or rejects them; the text follows the large model's distribution.
+# - **speculative decoding**: decoding in which a small model drafts tokens and a large one accepts or rejects them; the text follows the large model's distribution.
 # - **draft model**: in speculative decoding, the small model that proposes tokens.
 # - **target model**: in speculative decoding, the large model whose distribution the text follows.

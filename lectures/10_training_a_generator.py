@@ -786,13 +786,14 @@ widgets.edit_player(edit, [sentence for sentence, _, _ in edits], insert="news",
 # - *what is the matter* and *what is the news* share three of five words, so $J$ = 0.6<!--[[overlap]]-->. Order and repetition do not count.
 # - The widget offers three sentences. We asked for *news* instead of *matter*, for *lady* instead of *lord* and for *queen* instead of *king*. Of these requests, two<!--[[words(carried_out)]]--> lead to a sentence with the new word. We do not
 #   know why the remaining one does not.
-# - The *loss* depends strongly on the prototype. A new sentence costs 7.24<!--[[held_out_edits["nats_with_another_prototype"]:.2f]]--> nats per word with an unrelated prototype, which misleads the editor, 3.14<!--[[held_out_edits["nats_without_edit"]:.2f]]--> with the most similar training sentence,
+# - The *loss* depends strongly on the prototype. A new sentence costs 7.24<!--[[held_out_edits["nats_with_another_prototype"]:.2f]]--> nats per word with an unrelated prototype, 3.14<!--[[held_out_edits["nats_without_edit"]:.2f]]--> with the most similar training sentence,
 #   and 2.22<!--[[held_out_edits["nats_with_edit"]:.2f]]--> with the edit vector as well.
 # - But by BLEU, here the agreement with the target sentence, the sentences that the editor *writes* are worse than the prototypes that it
 #   started from. Its sentences have a BLEU of 21<!--[[held_out_edits["bleu"]:.0f]]-->, the unchanged prototypes one of 28<!--[[held_out_edits["bleu_of_the_prototype"]:.0f]]-->. (One trained model; `python -m lectures.recipes
 #   edit`.)
 # - Guu et al., with millions of sentences, report a better perplexity than that of a language model without prototypes, and sentences
-#   that people prefer. Our comparison with an unrelated prototype tests neither, and does not show what a prototype gains over none.
+#   that people prefer. Our comparison with an unrelated prototype tests neither. Nor does it show what is gained over having
+#   no prototype, because an unrelated one may mislead the editor.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
