@@ -211,8 +211,8 @@ share-of-low: Your `share` is the weight of row `low`. It is the weight of the n
 shorter-is-cut: You cut the table when it should be shorter. It is laid out over fewer positions, to its last row.
 - at = torch.linspace(0, end, length)
 + at = torch.linspace(0, end, length) if length > len(table) else torch.arange(length).float()
-steps-too-short: Your steps are old/new long. From the first row to the last there is one step fewer than there are rows,
-in both tables.
+steps-too-short: Your steps are old/new long. From the first row to the last there is one step fewer than there are
+rows, in both tables.
 - torch.linspace(0, end, length) → torch.arange(length) * len(table) / length
 last-row-not-kept: Your last position falls before the last row. The last row stays last.
 - torch.linspace(0, end, length) → torch.linspace(0, end, length + 1)[:-1]

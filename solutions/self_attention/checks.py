@@ -356,7 +356,8 @@ divided-by-the-sentences: You divided by the number of sentences. Divide by the 
 - (targets != 0).sum() → len(tokens)
 perplexity: Your first result is the perplexity, e to the power of the mean loss. Return the mean loss.
 - losses.sum() / (targets != 0).sum() → (losses.sum() / (targets != 0).sum()).exp()
-losses-of-0-not-counted: You count the losses above 0. A prediction that is right and sure has the loss 0 and counts, too.
+losses-of-0-not-counted: You count the losses above 0. A prediction that is right and sure has the loss 0, and it
+counts.
 - (targets != 0).sum() → (losses > 0).sum()
 last-token-left-out: You leave out the last token of each sentence. It is predicted like any other.
 - losses = torch.where(targets == 0, 0.0, losses)
