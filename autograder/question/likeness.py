@@ -12,18 +12,20 @@ from autograder.question.judges import close
 from autograder.question.outcome import Outcome
 
 ENOUGH = 3
-"""Different numbers that a result must have."""
+"""Different numbers that a result must have. They differ by about a hundredth of the largest, so that a softmax that
+chooses one word does not count."""
 
 
 def likeness(got: Outcome, expected: Outcome, names: Sequence[str], which: Sequence[int]) -> str | None:
     """A sentence on the first wrong one of the results with the indices `which` that is like what it should be, or like
-    what another result should be; None if there is none."""
-    for index in which:
+    what another result should be; None if there is none. If some have the wrong shape, it is about these."""
+    misshapen = [i for i in which if got.outputs[i].shape != expected.outputs[i].shape]
+    for index in misshapen or which:
         mine, right, name = got.outputs[index], expected.outputs[index], names[index]
         if close(mine, right) or not _telling(right):
             continue
         for other, wanted in enumerate(expected.outputs):
-            if other != index and not close(wanted, right) and close(mine, wanted):
+            if other != index and _telling(wanted) and not close(wanted, right) and _same(mine, wanted):
                 return f"Your {name} is what {names[other]} should be."
         if said := _alike(name, mine, right):
             return said
@@ -31,22 +33,33 @@ def likeness(got: Outcome, expected: Outcome, names: Sequence[str], which: Seque
 
 
 def _telling(tensor: Tensor) -> bool:
-    return tensor.dtype != torch.bool and tensor.isfinite().all().item() and tensor.unique().numel() >= ENOUGH
+    if tensor.dtype == torch.bool or not tensor.numel() or not tensor.isfinite().all():
+        return False
+    tensor = tensor.double()
+    largest = tensor.abs().max()
+    return bool(largest > 0) and (100 * tensor / largest).round().unique().numel() >= ENOUGH
+
+
+def _same(got: Tensor, right: Tensor) -> bool:
+    """`close`, but where all numbers are tiny the tolerance is, too."""
+    size = right.double().abs().max().clamp(max=1)
+    return close(got / size, right / size)
 
 
 def _alike(name: str, mine: Tensor, right: Tensor) -> str | None:
     if mine.shape == right.shape:
         mine, right = mine.double(), right.double()
         factor = float((mine * right).sum() / (right * right).sum())
-        if mine.isfinite().all() and abs(factor) > 1e-3 and close(mine / factor, right):
+        far = abs(factor) > 1e-3 and abs(factor - 1) > 1e-2  # a factor near 1 is an inaccuracy
+        if mine.isfinite().all() and far and _same(mine / factor, right):
             if abs(factor + 1) < 1e-3:
                 return f"Your {name} has the wrong sign everywhere."
             return f"Your {name} is {factor:.4g} times what it should be, everywhere."
         for axis in range(right.ndim):
-            if close(mine.flip(axis), right):
+            if _same(mine.flip(axis), right):
                 return f"Your {name} has the right values, in reverse order along axis {axis}."
-    if right.ndim > 1 and close(mine, right.mT):
+    if right.ndim > 1 and _same(mine, right.mT):
         return f"Your {name} is the transpose of what it should be."
-    if mine.shape != right.shape and close(mine.squeeze(), right.squeeze()):
-        return f"Your {name} has the right values, but an axis of length 1 too many or too few."
+    if mine.shape != right.shape and _same(mine.squeeze(), right.squeeze()):
+        return f"Your {name} has the right values; its shape differs only in axes of length 1."
     return None

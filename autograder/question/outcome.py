@@ -162,7 +162,7 @@ def undisturbed() -> Iterator[None]:
 
 
 def arrays(value: Any) -> Any:
-    """The value with NumPy arrays for tensors, which share their memory."""
+    """The value with NumPy arrays for tensors, which share their memory; with a number for one without axes."""
     return with_tensors(value, lambda tensor: _number(tensor.detach().numpy()))
 
 

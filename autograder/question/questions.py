@@ -167,10 +167,11 @@ def written_before(names: Sequence[str], here: Exercise) -> str:
     brought = ", ".join(f'"{each.name}"' for each in found)
     same = any(each.function == here.function for each in found)
     other = [f"`{each.function}`" for each in found if each.numpy != here.numpy]
-    kinds = ("NumPy arrays", "tensors") if not here.numpy else ("tensors", "NumPy arrays")
+    kinds = ("tensors", "NumPy arrays") if here.numpy else ("NumPy arrays", "tensors")
     use = f"Start from it, or call it{', under another name than yours' if same else ''}."
     if other:
-        use = f"Start from it. {' and '.join(other)} computes with {kinds[0]}, and here you get {kinds[1]}."
+        computes = "computes" if len(other) == 1 else "compute"
+        use = f"Start from it. {' and '.join(other)} {computes} with {kinds[0]}, and here you get {kinds[1]}."
     return (
         f"**You have written something like it:** {said}. In an empty cell above yours, `bring({brought})` puts it"
         f" there, if it passed its check. {use}"

@@ -270,7 +270,7 @@ def scaled_dot_product_attention(q, k, v, mask=None):
 # - **Run.** Write one row of five numbers per seed. Set `conclusion = 0` for now and run the check: it says whether your numbers are right. Then run
 #   the cell below the check, and look at all five rows.
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it
-#   is larger than chance explains: the 95 % interval of the mean difference (Student's: 2.78 standard errors to each side) does not contain 0.
+#   is larger than chance explains: the 95 % interval of the mean difference (Student's t: 2.78 standard errors to each side) does not contain 0.
 #
 # [[checked]]
 #
@@ -549,7 +549,7 @@ def keys_looked_at(weights, lengths):
 #   divided), (128, plain), (128, divided). Set `conclusion = 0` for now and run the check: it says whether your numbers are right. Then run the cell
 #   below the check, and look at all five rows.
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it
-#   is larger than chance explains: the 95 % interval of the mean difference (Student's: 2.78 standard errors to each side) does not contain 0.
+#   is larger than chance explains: the 95 % interval of the mean difference (Student's t: 2.78 standard errors to each side) does not contain 0.
 #
 # [[checked]]
 #

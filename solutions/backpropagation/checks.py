@@ -233,8 +233,8 @@ bias-over-the-outputs: You summed d_z over the outputs. Every output has its own
 sums-multiplied: You summed x and d_z over the batch before you multiplied them. That mixes examples. Multiply first,
 each example's x by its own d_z, then add; xᵀ d_z does both.
 - x.T @ d_z → np.outer(x.sum(0), d_z.sum(0))
-reshaped-for-transposed: You reshaped the product to the right shape. Reshaping puts the entries in other places; swap
-the factors, x.T @ d_z and d_z @ W.T.
+reshaped-for-transposed: You reshaped the product to the right shape. Reshaping puts the entries in the wrong places.
+The products are x.T @ d_z and d_z @ W.T.
 - x.T @ d_z → (d_z.T @ x).reshape(W.shape)
 or
 - d_z @ W.T → (W @ d_z.T).reshape(x.shape)
@@ -399,13 +399,13 @@ d_yᵀ h; where W is square, only the values tell.
 back-by-the-transpose: From y back to h you multiplied by Wᵀ. Forward, y = h Wᵀ; backward you need the transpose of
 *that*, which is W itself.
 - d_y @ W) → d_y @ W.T)
-divided-by-the-batch: You divided by the batch size. There is no mean here: d_y arrives with everything that a loss has
-divided. Only add up the examples.
+divided-by-the-batch: You divided by the batch size. There is no mean here: if the loss is one, d_y arrives divided.
+Only add up the examples.
 - upper + lower → (upper + lower) / len(x)
 before-for-after-the-tanh: For the upper use you took x W, *before* the tanh. The input of Wᵀ is h.
 - (h.T @ d_y).T → d_y.T @ (x @ W)
 reshaped-for-transposed: You reshaped the gradient of the upper use to the shape of W. Reshaping puts the entries in
-other places; transpose it.
+the wrong places; transpose it.
 - (h.T @ d_y).T → (h.T @ d_y).reshape(W.shape)
 slope-on-both-paths: You multiplied the upper use by the slope of the tanh as well. That path does not go back through
 the tanh: its gradient is d_yᵀ h.

@@ -104,7 +104,7 @@ rounded-down: You rounded down. `round` takes the nearest integer.
 - (x / step[..., None]).round() → (x / step[..., None]).floor()
 or
 - (x / step[..., None]).round() → (x / step[..., None]).trunc()
-cut-off-after-adding-half: You added ½ and cut off. That rounds up where x is negative, because `int` cuts towards 0.
+cut-off-after-adding-half: You added ½ and cut off the decimals. Below 0 that rounds up, because `int` cuts towards 0.
 `round` takes the nearest integer.
 - (x / step[..., None]).round() → (x / step[..., None] + 0.5).trunc()
 wrapped: Your integers wrap around: `int8` ends at 127, and 8 bits need 255.

@@ -253,8 +253,8 @@ sum-for-length: You divided by the sum of the sizes. The length is the root of t
 - directions.norm(dim=1, keepdim=True) → directions.abs().sum(1, keepdim=True)
 largest-for-length: You divided by the largest value of each direction. The length is the root of the sum of squares.
 - directions.norm(dim=1, keepdim=True) → directions.abs().amax(1, keepdim=True)
-short-ones-kept-short: You keep the length above a number, so a short direction does not get length 1. None has the
-length 0.
+short-ones-kept-short: You limit the length from below, so a short direction does not get length 1. No direction has
+length 0, so no limit is needed.
 - directions.norm(dim=1, keepdim=True) → directions.norm(dim=1, keepdim=True).clamp(min=1)
 or
 - directions.norm(dim=1, keepdim=True) → directions.norm(dim=1, keepdim=True).clamp(min=0.1)
@@ -409,7 +409,7 @@ ties-in-its-favour: Equal candidates share the mean of their ranks. You gave the
 - ranks = higher + (equal + 1) / 2 → ranks = higher + 1.0
 ties-against-it: Equal candidates share the mean of their ranks. You gave the secret the worst of them.
 - ranks = higher + (equal + 1) / 2 → ranks = 1.0 * (higher + equal)
-nearly-equal-is-equal: You count nearly equal candidates as equal, or `exp` has made 0 of all of them. Compare the
+nearly-equal-is-equal: You count nearly equal candidates as equal, or `exp` has made all of them 0. Compare the
 log-probabilities as they are.
 - higher = (log_p > own).sum(1) → close = torch.isclose(log_p, own); higher = ((log_p > own) & ~close).sum(1)
 - equal = (log_p == own).sum(1) → equal = close.sum(1)
@@ -591,7 +591,7 @@ neighbours-only: You compared only neighbouring templates. Take all pairs.
 - for b in range(a) → for b in range(max(0, a - 1), a)
 first-template-only: You compared the first template with the others. Take all pairs.
 - for b in range(a) → for b in range(min(a, 1))
-ties-left-out: You left pairs with a tie out. They count ½.
+ties-left-out: You left out pairs with a tie. They count ½.
 - return lead, share, sum(points) / len(points)
 + points = [p for p in points if p != 0.5] or [0.5]
 + return lead, share, sum(points) / len(points)
@@ -650,14 +650,14 @@ directions-swapped: `gone` and `new` are swapped. `gone` went wrong only before.
 + gone = sum(b > a for a, b in zip(before, after, strict=True))
 - new = sum(b > a for a, b in zip(before, after, strict=True))
 + new = sum(a > b for a, b in zip(before, after, strict=True))
-chi-squared: Your p is that of the χ² distribution, with or without Yates's correction, which is near for many changes.
-Here the binomial distribution itself is asked.
+chi-squared: Your p is that of the χ² distribution, with or without Yates's correction. That is a good
+approximation for many changes; here the binomial distribution itself is asked for.
 - return gone, new, p_of(gone), needed
 + return gone, new, math.erfc(abs(gone - new) / math.sqrt(2 * max(n, 1))), needed
 or
 - return gone, new, p_of(gone), needed
 + return gone, new, math.erfc(max(0, abs(gone - new) - 1) / math.sqrt(2 * max(n, 1))), needed
-half-of-itself: You counted the outcome itself by half (“mid-p”). P(X ≤ fewer) contains all of it.
+half-of-itself: You counted only half of the outcome itself (“mid-p”). P(X ≤ fewer) contains all of it.
 - return min(1.0, 2 * ways / 2**n) → return min(1.0, (2 * ways - math.comb(n, min(one, n - one))) / 2**n)
 one-sided: Your p has one side. The defence might also have made things worse: multiply by 2.
 - 2 * ways / 2**n → ways / 2**n

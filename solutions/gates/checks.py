@@ -161,7 +161,7 @@ mixed-before-the-tanh: You mixed h with the sum *before* its tanh. Take the tanh
 - return G * h + (1 - G) * R → return np.tanh(G * h + (1 - G) * (x @ W_R + h @ U_R + b_R))
 sigmoid-twice: You applied the sigmoid to the gate once more when you mixed. G is between 0 and 1 already.
 - G * h + (1 - G) * R → sigmoid(G) * h + (1 - sigmoid(G)) * R
-first-text-only: All texts of your batch see the state of the first one.
+first-text-only: All texts of your batch see the state of the first one. Each has its own.
 - x @ W_G + h @ → x @ W_G + h[:1] @
 - x @ W_R + h @ → x @ W_R + h[:1] @
 hard-sigmoid: Your gate is made of straight lines, 0.2 z + 0.5 between 0 and 1. Use the sigmoid.
@@ -498,7 +498,7 @@ one-factor-too-many: Every entry of yours has one Jacobian too many. At distance
 norm 1. J_T enters at distance 1.
 - norms = [np.linalg.norm(product, ord=2)] → norms = []
 - hs[1:] → hs
-largest-column-sum: Your norm is the largest sum of a column or a row, not the largest singular value.
+largest-column-sum: Your norm is the largest sum of sizes in a column or a row, not the largest singular value.
 * ord=2 → ord=1
 or
 * ord=2 → ord=np.inf

@@ -491,7 +491,8 @@ series-from-one: Your series begins with r. The last write has not shrunk at all
 - new = w * s * (1 - r**n) / (1 - r) → new = w * s * r * (1 - r**n) / (1 - r)
 erases-all-at-once: With this b the old value is gone in one step. It may be larger: r may be negative, down to −1.
 - limit = (1 + 1 / a) / s → limit = 1 / s
-fading-beforehand: Your limit belongs to r = a − b s, as if the memory read before the fading: r = a (1 − b s).
+fading-beforehand: Your limit belongs to r = a − b s, as if the memory read before the fading. It reads after
+it: r = a (1 − b s).
 - limit = (1 + 1 / a) / s → limit = (1 + a) / s
 wrong-end: Your limit is where r reaches 1, with a negative b. If b grows, r falls: it leaves the interval at −1.
 - limit = (1 + 1 / a) / s → limit = (1 - 1 / a) / s
@@ -529,7 +530,7 @@ all-heads-together: You gave all heads together length 1. Then the key of one he
 - both.norm(dim=3, keepdim=True) → both.norm(dim=(1, 3), keepdim=True)
 queries-with-keys: You gave queries and keys together length 1. Each of them has its own length.
 - both.norm(dim=3, keepdim=True) → both.norm(dim=(0, 3), keepdim=True)
-over-the-text-too: You gave each head of the whole text one length. Every token has its own, or it knows the future.
+over-the-text-too: You gave each head one length for the whole text. Every token has its own, or it knows the future.
 - both.norm(dim=3, keepdim=True) → both.norm(dim=(2, 3), keepdim=True)
 largest-for-length: You divided by the largest value. The length is the root of the sum of squares.
 - both.norm(dim=3, keepdim=True) → both.abs().amax(3, keepdim=True)
@@ -702,8 +703,7 @@ still-equal: At your number of tokens both take the same. Return the first numbe
 - matrix // token + 1 → matrix // token
 or
 - matrix // token + 1 → -(-matrix // token)
-half-precision-compared: At your number of tokens both would take the same if all numbers had 2 bytes. Those of a matrix
-have 4.
+half-precision-compared: Your number of tokens would be right if the numbers of a matrix had 2 bytes. They have 4.
 - matrix // token + 1 → matrix // (2 * token) + 1
 whole-mixture-compared: You left out that the mixture has caches, too. They grow as fast as the same layers of the
 cache, so only the other layers count.

@@ -94,9 +94,9 @@ into the angle.
 - (k * frequency).cos(), (k * frequency).sin() → k * frequency.cos(), k * frequency.sin()
 base-ignored: You always use base 10,000. The base is an argument.
 - base ** → 10_000.0 **
-back-as-on: For a negative k you move on. The sign of k belongs into the angle.
+back-as-on: For a negative k your matrix moves forward. Keep the sign of k in the angle.
 - (k * frequency).cos(), (k * frequency).sin() → (abs(k) * frequency).cos(), (abs(k) * frequency).sin()
-not-back: For a negative k your matrix changes nothing; a loop over range(k) does not. Put k into the angle.
+not-back: For a negative k your matrix changes nothing, as in a loop over range(k). Put k into the angle.
 ^ k = max(k, 0)
 fastest-pair-only: Only your first pair moves. Every pair has its own block.
 - frequency = base → frequency = (torch.arange(d // 2) == 0) * base
@@ -149,7 +149,7 @@ tables-swapped: You return the positions first and the tokens second.
 - return tokens @ W[:width] + b, positions @ W[width:] → return positions @ W[width:], tokens @ W[:width] + b
 or
 - return tokens @ W[:width] + b, positions @ W[width:] → return positions @ W[width:] + b, tokens @ W[:width]
-bias-divided: You divided the bias by the number of positions. Every sum needs it whole, once.
+bias-divided: You divided the bias by a number of rows. Every sum needs it whole, once.
 - [:width] + b, positions @ W[width:] → [:width], positions @ W[width:] + b / len(positions)
 or
 - [:width] + b → [:width] + b / len(tokens)
@@ -182,7 +182,7 @@ STRETCHED = ask(
     ],
     mistakes="""
 end-never-reached: Your steps are old/new long, so the last row of the table is never reached, or used several times.
-From the first row to the last there is one step less than there are rows, in the old table and in the new one.
+From the first row to the last there is one step fewer than there are rows, in the old table and in the new one.
 - torch.linspace(0, end, length) → (torch.arange(length) * len(table) / length).clamp(max=end)
 last-row-repeated: You repeat the last row at the end. The whole table should be laid out over the new length.
 - torch.linspace(0, end, length) → torch.arange(length).clamp(max=end).float()
@@ -211,8 +211,8 @@ share-of-low: Your `share` is the weight of row `low`. It is the weight of the n
 shorter-is-cut: You cut the table when it should be shorter. It is laid out over fewer positions, to its last row.
 - at = torch.linspace(0, end, length)
 + at = torch.linspace(0, end, length) if length > len(table) else torch.arange(length).float()
-steps-too-short: Your steps are old/new long. From the first row to the last there is one step less than there are rows,
-in both tables.
+steps-too-short: Your steps are old/new long. From the first row to the last there is one step fewer than there are
+rows, in both tables.
 - torch.linspace(0, end, length) → torch.arange(length) * len(table) / length
 last-row-not-kept: Your last position falls before the last row. The last row stays last.
 - torch.linspace(0, end, length) → torch.linspace(0, end, length + 1)[:-1]
@@ -919,10 +919,10 @@ at position `old`.
 both-one-too-far: Queries and new keys are one position too far. The first new token is at position `old`.
 - q = rotary(q, old, → q = rotary(q, old + 1,
 - rotary(k, old, → rotary(k, old + 1,
-kept-unrotated: The output is right, but the new keys that you return are not rotated. In the next call they come out of
-the cache as rotated ones.
+kept-unrotated: The output is right, but the new keys that you return are not rotated. The next call expects
+rotated keys in the cache.
 - return weights @ values, keys → return weights @ values, torch.cat([old_keys, k], dim=1)
-other-layout: You rotate what is new in the other layout than what was kept.
+other-layout: You rotate queries and new keys in a different layout from that of the keys in the cache.
 * "half" → "interleaved"
 old-keys-not-returned: You return the new keys only. Return old and new, for the next call.
 - return weights @ values, keys → return weights @ values, keys[:, old:]

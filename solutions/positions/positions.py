@@ -189,7 +189,7 @@ def stretched(table, length):
 #   same at all later positions, the exact matrix at positions 1 to 47, the same at all later positions. Set `conclusion = 0` for now and run the
 #   check: it says whether your numbers are right. Then run the cell below the check, and look at all five rows.
 # - **Conclude.** Set `conclusion` to the answer that *your* rows for the seeds 0 to 4 support. A difference counts if it has the same sign for every
-#   seed, or if the 95 % interval of its mean (Student's: 2.78 standard errors to each side) does not contain 0.
+#   seed, or if the 95 % interval of its mean (Student's t: 2.78 standard errors to each side) does not contain 0.
 #
 # By hand: if $e(w)$ were 0 everywhere, the exact matrix would have the error 0 at all positions. So which error does it have here, roughly? The
 # entries of $e(w)$ have the standard deviation 0.3.

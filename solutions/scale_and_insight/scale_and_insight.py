@@ -266,7 +266,7 @@ HTML(picture)
 #   (order 3). An error is the absolute value of $\ln(\text{predicted} / \text{measured})$ at `far`. Set `conclusion = 0` for now and run the check:
 #   it says whether your numbers are right. Then run the cell below the check, and look at all five rows.
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it is
-#   larger than chance explains: the 95 % interval of the mean difference (Student's: 2.78 standard errors to each side) does not contain 0.
+#   larger than chance explains: the 95 % interval of the mean difference (Student's t: 2.78 standard errors to each side) does not contain 0.
 #
 # [[checked]]
 #

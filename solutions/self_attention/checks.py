@@ -342,8 +342,8 @@ its largest.
 + (logits[:, :-1].exp() / logits[:, :-1].exp().sum(-1, keepdim=True)).log()
 or
 - torch.log_softmax(logits[:, :-1], dim=-1) → logits[:, :-1] - logits[:, :-1].exp().sum(-1, keepdim=True).log()
-padding-out-of-the-softmax: You took id 0 out of the softmax. It never is a target, but its logit is in the denominator
-as any other.
+padding-out-of-the-softmax: You took id 0 out of the softmax. It is never a target, but its logit is in the denominator
+like any other.
 - log_p = torch.log_softmax(logits[:, :-1], dim=-1)
 + log_p = torch.log_softmax(torch.cat([logits[:, :-1, :1] - math.inf, logits[:, :-1, 1:]], dim=-1), dim=-1)
 losses-limited: You limit the losses to 100. A model that is sure and wrong pays more.
@@ -356,9 +356,10 @@ divided-by-the-sentences: You divided by the number of sentences. Divide by the 
 - (targets != 0).sum() → len(tokens)
 perplexity: Your first result is the perplexity, e to the power of the mean loss. Return the mean loss.
 - losses.sum() / (targets != 0).sum() → (losses.sum() / (targets != 0).sum()).exp()
-losses-of-0-not-counted: You count the losses above 0. A prediction that is right and sure has the loss 0 and counts.
+losses-of-0-not-counted: You count the losses above 0. A prediction that is right and sure has the loss 0, and it
+counts.
 - (targets != 0).sum() → (losses > 0).sum()
-last-token-left-out: You leave out the last token of each sentence. It is predicted as any other.
+last-token-left-out: You leave out the last token of each sentence. It is predicted like any other.
 - losses = torch.where(targets == 0, 0.0, losses)
 - return losses.sum() / (targets != 0).sum(), losses
 + after = torch.cat([targets[:, 1:], torch.ones_like(targets[:, :1])], dim=1)

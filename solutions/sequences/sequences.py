@@ -269,7 +269,7 @@ def wrong_share(epsilon, delta, t):
 #   letters: (first decoder, reads true letters), (first, its own), (second, true), (second, its own). Set `conclusion = 0` for now and run the check:
 #   it says whether your numbers are right. Then run the cell below the check, and look at all five rows.
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it
-#   is larger than chance explains: the 95 % interval of the mean difference (Student's: 2.78 standard errors to each side) does not contain 0.
+#   is larger than chance explains: the 95 % interval of the mean difference (Student's t: 2.78 standard errors to each side) does not contain 0.
 #
 # All four numbers of a row are about the same letters with the same smudges, so only training and reading can make the difference.
 #
@@ -560,7 +560,7 @@ def error_rates(written, reference):
 #   (4 to 8, reversed). Set `conclusion = 0` for now and run the check: it says whether your numbers are right. Then run the cell below the check, and
 #   look at all five rows.
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it
-#   is larger than chance explains: the 95 % interval of the mean difference (Student's: 2.78 standard errors to each side) does not contain 0.
+#   is larger than chance explains: the 95 % interval of the mean difference (Student's t: 2.78 standard errors to each side) does not contain 0.
 #
 # And why? How many steps before the end was the second word of a source read? Try `shortest` = 7 and 1. This will help you with question 7.
 #

@@ -379,7 +379,7 @@ def text_lengths(words, counts, merges, symbols):
 #   words, its own), (25, held out), (150, its own), (150, held out). Set `conclusion = 0` for now and run the check: it says whether your numbers are
 #   right. Then run the cell below the check, and look at all five rows.
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it
-#   is larger than chance explains: the 95 % interval of the mean difference (Student's: 2.78 standard errors to each side) does not contain 0.
+#   is larger than chance explains: the 95 % interval of the mean difference (Student's t: 2.78 standard errors to each side) does not contain 0.
 #
 # [[checked]]
 #

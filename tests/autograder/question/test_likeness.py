@@ -22,8 +22,9 @@ def said(mine, right=RIGHT):
         (RIGHT * 8, "Your y is 8 times what it should be, everywhere."),
         (RIGHT.flip(1), "Your y has the right values, in reverse order along axis 1."),
         (RIGHT.T, "Your y is the transpose of what it should be."),
-        (RIGHT[None], "Your y has the right values, but an axis of length 1 too many or too few."),
+        (RIGHT[None], "Your y has the right values; its shape differs only in axes of length 1."),
         (RIGHT + 1, None),
+        (RIGHT * 1.001, None),
         (RIGHT * torch.nan, None),
     ],
 )
@@ -35,11 +36,19 @@ def test_nothing_is_said_of_a_result_that_is_right_or_has_too_few_numbers():
     assert said(RIGHT) is None
     assert said(torch.tensor([2.0, 2.0]), torch.tensor([1.0, 1.0])) is None
     assert said(torch.tensor([False, True]), torch.tensor([True, False])) is None
+    assert said(torch.tensor([0.0, 1e-6, 1.0]), torch.tensor([1.0, 1e-6, 0.0])) is None, "one number stands out"
+
+
+def test_tiny_numbers_are_not_all_the_same():
+    assert said(torch.tensor([3.0, 1.0, 2.0]), torch.tensor([1e-9, 2e-9, 3e-9])) is None
+    assert said(torch.zeros(3), torch.tensor([1.0, 2.0, 3.0])) is None
 
 
 def test_a_result_in_the_place_of_another_is_recognised():
     pair = Outcome(outputs=(RIGHT, RIGHT + 1)), Outcome(outputs=(RIGHT + 1, RIGHT))
     assert likeness(*pair, NAMES, [0, 1]) == "Your y is what z should be."
+    nothing = torch.zeros_like(RIGHT)
+    assert likeness(Outcome(outputs=(nothing, RIGHT)), Outcome(outputs=(RIGHT, nothing)), NAMES, [0]) is None
 
 
 def test_a_report_on_public_inputs_says_it_and_one_on_hidden_inputs_does_not():
