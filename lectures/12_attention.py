@@ -757,7 +757,7 @@ show.curves(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **With one vector the error rate doubles from the shortest words to the longest. With attention, on the same words, it hardly grows.** It rises from 8.8<!--[[wrong_sounds["one vector"][0]:.1f]]--> to 17.7<!--[[wrong_sounds["one vector"][-1]:.1f]]--> %
+# **With one vector the error rate doubles from the shortest words to the longest. With attention, on the same words, it hardly grows.** The rate rises from 8.8<!--[[wrong_sounds["one vector"][0]:.1f]]--> to 17.7<!--[[wrong_sounds["one vector"][-1]:.1f]]--> %
 # without attention and never exceeds 8.4<!--[[max(wrong_sounds["attention"]):.1f]]--> % with it. (One run each, every third test word; the network with attention has 1.9<!--[[larger:.1f]]--> times
 # as many parameters. `python -m lectures.recipes one_vector` repeats the count.)
 

@@ -236,8 +236,8 @@ show.predict(
 #
 # $$\alpha_\ell[k, t_1, t_2] \ge 0, \qquad \sum_{t_2} \alpha_\ell[k, t_1, t_2] = 1.$$
 #
-# A linguist's drawing looks similar. In a **dependency parse** every word but one (here *closed*) has one edge to the word it depends on,
-# and each edge has a label: *the* is the *determiner* of *door*, *doctor* the *subject* of *closed*, *door* its *object*. A head has no such label, only
+# A linguist's drawing looks similar. In a **dependency parse** every word except the *root* (here the verb *closed*) has one edge to the word it
+# depends on, and each edge has a label: *the* is the *determiner* of *door*, *doctor* the *subject* of *closed*, *door* its *object*. A head has no such label, only
 # an index. Here are the heads of two real networks. MiniLM, which you know, reads in both directions. **SmolLM2** is a language model with
 # 30 layers of 9 heads (Ben Allal et al. 2025). In this course it is always SmolLM2-135M-*Instruct*. This version was first trained to predict the next
 # token, and then trained further to follow instructions. Our file keeps its matrices in 4 bits per weight.
@@ -419,9 +419,9 @@ show.predict(
 # - Adjective → noun: the best head, 3.1 again<!--[[? adjective["best"] == ["3.1"]]]-->, leads "the next noun" by one<!--[[words(round(adjective["edges"] * (adjective["tested on"] - adjective["next noun"])))]]--> edge.
 # - Of the four heads of the opening picture, three<!--[[words(sum(lead > 0 for lead in leads))]]--> beat all three rules, by one to three edges<!--[[? sorted(leads)[1:] == [1, 2, 3]]]-->. The head for adjectives
 #   (2.8) finds all fifteen edges<!--[[? adjective["opening tested"] == 1 and adjective["edges"] == 15]]-->.
-# - **Are three rules enough?** A fourth reads the *last* of the next nouns in a row, *juice* in "apple juice". It finds every tested object, and the noun of
-#   every adjective and determiner<!--[[? all(row["last of the next nouns"] == row["edges"] for row in (adjective, determiner, verb))]]-->. And for subjects a rule could read the only verb. So on these sentences no head beats the best rule that is told the word classes. Look for sentences on which that rule
-#   fails. In *The teacher gave the boy a book* it picks *boy*, but head 3.1 still picks *book*<!--[[? weights_among("The teacher gave the boy a book".split())[3, 1, 2].argmax() == 6]]-->.
+# - **Are three rules enough?** Take a fourth: read the next noun, or the *last* one if several nouns follow each other (*juice* in "apple juice"). It finds every tested
+#   object, and the noun of every tested adjective and determiner<!--[[? all(row["last of the next nouns"] == row["edges"] for row in (adjective, determiner, verb))]]-->. For a subject, "read the only verb" is always right. So on these sentences no head beats rules that are told the word classes.
+# - Look for sentences on which a rule fails. In *The teacher gave the boy a book* the fourth rule picks *boy*, but head 3.1 still picks the object, *book*<!--[[? weights_among("The teacher gave the boy a book".split())[3, 1, 2].argmax() == 6]]-->.
 # - Clark et al. (2019) do the same with BERT, an encoder like MiniLM, and a large treebank (a collection of parsed sentences). They find individual heads for
 #   objects, determiners and more that are clearly better than fixed distances, but no head that covers all of grammar. Our sixteen
 #   short sentences only show how to test such a claim.
@@ -956,7 +956,7 @@ widgets.live(
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ### Words of this lecture
 #
-# - **dependency parse**: a sentence drawn with one labelled edge from each word but one to the word that it depends on.
+# - **dependency parse**: a sentence drawn with one labelled edge from each word, except the root, to the word that it depends on.
 # - **SmolLM2**: a small published language model, 30 layers of 9 heads; ours follows instructions (*Instruct*) and has 4-bit matrices.
 # - **concatenation**: vectors joined end to end into one longer vector.
 # - **polarity of a mask**: whether True means "may attend" (here) or "ignore" (elsewhere).

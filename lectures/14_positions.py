@@ -347,7 +347,7 @@ show.predict(
     f"Always answering “{frequent}” is right in {floor:.0%} of the words. *Without* positions the encoder sees the other letters of the word, but not their order. What fraction of the hidden letters does it predict correctly?",
     choices={"no more than that": 100 * floor, "about 17 %": 17, "about 40 %": 40},
     answer=100 * letters["none"].mean().item(),
-    why="The other letters say a little even without their order. With sinusoids the order adds a little after our 250 steps of training. Does it matter whether the positions are added or concatenated?",
+    why="The other letters help a little even without their order. After our 250 steps of training, sinusoids, which give the order, help a little more. Does it matter whether the positions are added or concatenated?",
     reveals=compared,
 )
 
@@ -842,8 +842,8 @@ HTML(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you
 #
-# The code below is correct. Change it into an encoding of your own, or make one of the mistakes of section 2 (all sines first, counting from 1, the exponent
-# $i/d$) or rotate queries and keys differently, and compare the result with ours.
+# The code below is correct. Change it into an encoding of your own, make one of the mistakes of section 2 (all sines first, counting from 1, the exponent
+# $i/d$), or rotate queries and keys differently. Then compare the result with ours.
 
 
 # %% slideshow={"slide_type": "fragment"}

@@ -860,8 +860,9 @@ show.table(told, ["Mean (range of five seeds)", "", *(f"{lengths[i]} words" for 
 #
 # - **Up to the trained length** the recurrent network with attention and both Transformers have BLEU 100 with every seed<!--[[? all(min(bleu_at[name, at]) > 99.9 for at in ("3-5", "6-8", "9-11") for name in ("recurrent, attention", "Transformer, sinusoids", "Transformer, relative positions"))]]-->.
 # - **Beyond it the Transformer with sinusoids is behind.** At 15 to 17 words it has 78<!--[[mean(bleu_at["Transformer, sinusoids", "15-17"]):.0f]]-->, the recurrent network with attention 90<!--[[mean(bleu_at["recurrent, attention", "15-17"]):.0f]]-->, and even the Transformer's best seed is below the worst recurrent seed<!--[[? all(max(bleu_at["Transformer, sinusoids", length]) < min(bleu_at["recurrent, attention", length]) for length in ("15-17", "24-26"))]]-->.
-# - **Most of this gap comes from the positional encoding.** With relative positions, and nothing else changed, BLEU is 91<!--[[mean(bleu_at["Transformer, relative positions", "15-17"]):.0f]]-->. Paired by seed, that is 0.8<!--[[relative_ahead:.1f]]--> ± 4.8<!--[[relative_half:.1f]]--> points above the recurrent network. But it gets only 39<!--[[mean(exact_at["Transformer, relative positions"]):.0f]]--> % of these numbers right in every word, the recurrent network 60<!--[[mean(exact_at["recurrent, attention"]):.0f]]--> %. The 95 % interval of this difference just excludes 0<!--[[? 0 < exact_behind - exact_half < 1]]-->. Greedy search is not the
+# - **Most of this gap comes from the positional encoding.** With relative positions, and nothing else changed, BLEU is 91<!--[[mean(bleu_at["Transformer, relative positions", "15-17"]):.0f]]-->. Paired by seed, that is 0.8<!--[[relative_ahead:.1f]]--> ± 4.8<!--[[relative_half:.1f]]--> points above the recurrent network. Greedy search is not the
 #   cause of the gap, because a beam of 4 changes the BLEU of 78<!--[[mean(bleu_at["Transformer, sinusoids", "15-17"]):.0f]]--> by less than one point<!--[[? abs(in_beams - mean(bleu_at["Transformer, sinusoids", "15-17"])) < 1]]-->.
+# - But with relative positions only 39<!--[[mean(exact_at["Transformer, relative positions"]):.0f]]--> % of these numbers are right in every word, with the recurrent network 60<!--[[mean(exact_at["recurrent, attention"]):.0f]]--> %. The 95 % interval of this difference just excludes 0<!--[[? 0 < exact_behind - exact_half < 1]]-->.
 # - **Word-by-word translation** has a BLEU of 25<!--[[bleu_at["word by word", "24-26"][0]:.0f]]--> at 24 to 26 words, without knowing any order. The network with one vector has fewer parameters and reaches 40<!--[[mean(bleu_at["recurrent, one vector", "24-26"]):.0f]]-->, the Transformer with sinusoids 36<!--[[mean(bleu_at["Transformer, sinusoids", "24-26"]):.0f]]-->. With a difference of 3.6<!--[[one_ahead:.1f]]--> ± 4.3<!--[[one_half:.1f]]--> points we cannot rank these two<!--[[? one_ahead < one_half]]-->.
 #
 # The widget also shows *words found*, the fraction of German words for which the best head finds the source word. At 24 to 26 words all networks find fewer than at the trained lengths, even when they read the reference. With sinusoids the best head finds 45<!--[[100 * aligned_late["Transformer, sinusoids"]:.0f]]--> %, the head of the recurrent network 44<!--[[100 * aligned_late["recurrent, attention"]:.0f]]--> %, and
@@ -869,8 +870,8 @@ show.table(told, ["Mean (range of five seeds)", "", *(f"{lengths[i]} words" for 
 # we do not know how much BLEU depends on the alignment.
 # </details>
 #
-# **Does the Transformer win? Not on this task.** Up to the trained lengths all three networks with attention are perfect. Beyond them the Transformer with the sinusoids of 2017 is behind the recurrent network with attention. With relative positions we see no difference in BLEU<!--[[? all(abs(gap) < half for gap, half in (apart("Transformer, relative positions", "recurrent, attention", at) for at in lengths[3:]))]]-->,
-# but at 15 to 17 words the 95 % interval reaches 5<!--[[relative_half:.0f]]--> points to either side, and fewer numbers are right in every word (that interval just excludes 0). Nor was the Transformer clearly faster
+# **Does the Transformer win? Not on this task.** Up to the trained lengths all three networks with attention are perfect. Beyond them the Transformer with the sinusoids of 2017 is behind the recurrent network with attention. With relative positions we see no difference in BLEU<!--[[? all(abs(gap) < half for gap, half in (apart("Transformer, relative positions", "recurrent, attention", at) for at in lengths[3:]))]]-->.
+# But at 15 to 17 words the 95 % interval of this difference is ± 5<!--[[relative_half:.0f]]--> points, and the Transformer gets fewer numbers right in every word (there the interval just excludes 0). Nor was the Transformer clearly faster
 # to train (see the table). We have not tested other learning rates, more layers or real sentences.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -955,7 +956,7 @@ show.predict(
 #
 # <details><summary><b>Answer</b></summary>
 #
-# For subtitles the source is sound, and each stretch of it is read once, so an encoder–decoder fits. (In a live broadcast its encoder must wait for the end of each stretch.) In a chat every answer becomes part of the next source. A decoder-only model keeps its cache; an
+# For subtitles the source is sound, and each stretch of it is read once, so an encoder–decoder fits. (Live subtitles would come late, because its encoder must first read each stretch to the end.) In a chat every answer becomes part of the next source. A decoder-only model keeps its cache; an
 # encoder that reads in both directions must read the whole conversation again, because every new word changes the vectors of all earlier ones.
 # </details>
 #

@@ -485,7 +485,7 @@ show.predict(
 #
 # - If the clue comes later, both SmolLM2 (at the word) and MiniLM (after the cut) lack the rest of the sentence.
 # - If SmolLM2 reads the sentence *twice*, the vector of the second *bank* gives away the sense.
-# - **A simpler explanation.** Forget the layers and average the *static* vectors of the other words. MiniLM is right in only one<!--[[words(more_than_neighbours[0])]]--> sentence more than this average if the clue comes first, and in three<!--[[words(more_than_neighbours[1])]]--> more if it comes later. Such small differences may be chance. Of all sentences only MiniLM is right in 6<!--[[only_one_right[0]]]-->, and only the average in 2<!--[[only_one_right[1]]]-->. If a coin decided which of the two is right in these sentences, a split as uneven as this would have a probability of 0.29<!--[[by_chance:.2f]]--> (this is a *sign test*).
+# - **A simpler explanation.** Forget the layers and average the *static* vectors of the other words. MiniLM is right in only one<!--[[words(more_than_neighbours[0])]]--> sentence more than this average if the clue comes first, and in three<!--[[words(more_than_neighbours[1])]]--> more if it comes later. Such small differences may be chance. Over all sentences, MiniLM alone is right in 6<!--[[only_one_right[0]]]-->, the average alone in 2<!--[[only_one_right[1]]]-->. If a fair coin decided which of the two is right in each of these, a split at least as uneven would have a probability of 0.29<!--[[by_chance:.2f]]--> (this is a *sign test*).
 # - In SmolLM2's first layer the accuracy is near chance even if the clue comes first (52<!--[[by_layer["SmolLM2", "whole, clue before"][0]:.0f]]--> %); after layer 5 it is 90<!--[[by_layer["SmolLM2", "whole, clue before"][4]:.0f]]--> %.
 # - Cosines between contextual vectors are large, as Ethayarajh (2019) found for ELMo, BERT and GPT-2. In MiniLM's last layer they are 0.86<!--[[senses["cosines"]["MiniLM"][-1][0]:.2f]]--> within a sense and 0.77<!--[[senses["cosines"]["MiniLM"][-1][1]:.2f]]--> between senses. So we subtract the mean of a word's vectors before we compare them.
 # - Without this subtraction the average of static vectors is right in only 81<!--[[not_centred["average"]:.0f]]--> % of all sentences, and MiniLM in 93<!--[[not_centred["MiniLM"]:.0f]]--> %. But an average that leaves out function words and special tokens does well even then: it is right in 95<!--[[not_centred["clues"]:.0f]]--> %.
@@ -536,7 +536,7 @@ for name, model in (("MiniLM", reader), ("SmolLM2", writer)):
 widgets.adapter_playground(sizes, lambda rank, out, into: rank * (out + into))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Question or statement?** Is a sentence of Shakespeare, without its punctuation and capitals, a question or a statement? *wherefore art thou sad* · *thou art sad*. There are 64<!--[[n]]--> labelled sentences to learn from, and
+# **Question or statement?** We take sentences of Shakespeare without their punctuation and capitals. *wherefore art thou sad* is a question, *thou art sad* a statement. There are 64<!--[[n]]--> labelled sentences to learn from, and
 # 120<!--[[ways["tests"]]]--> from other plays to test on. A prompt holds the first 8<!--[[shots]]--> of the 64<!--[[n]]-->. We use five seeds, each with different examples (`python -m lectures.recipes four_ways`).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -584,7 +584,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - **Fine-tuning** is right in 80<!--[[compared["fine-tuning"]:.0f]]--> % of the sentences, 17<!--[[ahead("fine-tuning", "naive Bayes")[0]:.0f]]--> points ahead of naive Bayes, which counts words<!--[[? ahead("fine-tuning", "naive Bayes")[1] > 0]]-->.
-# - **A person's rule** needs no training: it is a question if the first word is a question word, or a verb form such as *art* or *will*. It is right in 78<!--[[ours["a rule, no examples"][0]:.0f]]--> %. So 64 examples take fine-tuning about as far as a reader's knowledge of English<!--[[? abs(compared["fine-tuning"] - ours["a rule, no examples"][0]) < 3]]-->.
+# - **A rule written by hand** needs no examples: a sentence that begins with a question word, or with a verb form such as *art* or *will*, is a question. The rule is right in 78<!--[[ours["a rule, no examples"][0]:.0f]]--> %. So 64 examples bring fine-tuning about as far as this rule<!--[[? abs(compared["fine-tuning"] - ours["a rule, no examples"][0]) < 3]]-->.
 # - **LoRA** trains 1.3<!--[[100 * ways["rows"]["LoRA, 64 examples"]["trained"] / ways["rows"]["fine-tuning, 64 examples"]["trained"]:.1f]]--> % of the parameters and is 4.0<!--[[ahead("fine-tuning", "LoRA")[0]:.1f]]--> points behind fine-tuning. The interval just excludes 0<!--[[? 0 < ahead("fine-tuning", "LoRA")[1] < 0.5]]-->. We make three such comparisons, so this is only a hint.
 # - **Probing** is right in 59<!--[[compared["probing"]:.0f]]--> %, naive Bayes in 62<!--[[compared["naive Bayes"]:.0f]]--> %. The interval of the difference contains 0<!--[[? ahead("probing", "naive Bayes")[1] < 0 < ahead("probing", "naive Bayes")[2]]]-->, so these seeds cannot rank them. Our probe reads the mean of the last layer's states, so this is the result of one probe, not the limit of probing. Another layer or pooling may do better. In the project of this lecture you look for one.
 # - **Prompting** is right in 55<!--[[compared["prompting"]:.0f]]--> %. But with three<!--[[words(sum(of > 95 for of in asks))]]--> of the five seeds the model answers “question” nearly always, whatever it reads.
@@ -626,7 +626,7 @@ behind, behind_half = mean_interval(
 # - Chance is 50 % in the last column, and a constant bias does not change the column. With 64<!--[[n]]--> examples as text the ranking is better than chance with each seed<!--[[? min(as_text["ranked"]) > 70]]-->, while the answers before calibration are close to chance.
 # - After calibration, the prompt with 64<!--[[n]]--> examples cannot be distinguished from naive Bayes on the same seeds<!--[[? abs(over_bayes) < over_bayes_half]]-->. Fine-tuning is 14<!--[[behind:.0f]]--> points ahead of this prompt<!--[[? behind > behind_half]]-->.
 # - The chat format does not help here. The model answers “question” every time<!--[[? set(as_chat["questions"]) == {100}]]-->. We do not know why.
-# - **Does calibration help?** With 64<!--[[n]]--> examples as text it adds 9<!--[[by_calibration:.0f]]--> points on average, but the interval of the three seeds contains 0<!--[[? 0 < by_calibration < by_calibration_half]]-->. In the chat format it lowers one seed by 10<!--[[-chat_gains[0]:.0f]]--> points and hardly changes the other two<!--[[? max(map(abs, chat_gains[1:])) < 1]]-->.
+# - **Does calibration help?** With 64<!--[[n]]--> examples as text it adds 9<!--[[by_calibration:.0f]]--> points on average, but the interval of the three seeds contains 0<!--[[? 0 < by_calibration < by_calibration_half]]-->. In the chat format it costs one seed 10<!--[[-chat_gains[0]:.0f]]--> points and hardly changes the other two<!--[[? max(map(abs, chat_gains[1:])) < 1]]-->.
 # - **Do the examples help?** All 64<!--[[n]]--> as text help the ranking, with each of the three seeds<!--[[? min(as_text["ranked"]) > alone["ranked"] + 10]]-->. For the calibrated answers the interval of the three seeds contains the 59<!--[[alone["right_calibrated"]:.0f]]--> % of the prompt without examples<!--[[? by_examples - by_examples_half < alone["right_calibrated"]]]-->, so there we cannot tell.
 #
 # **Before you say that prompting fails, try a calibrated prompt.** With calibration and 64<!--[[n]]--> examples, this small model is right somewhat more often than a coin toss would be<!--[[? by_examples - by_examples_half > 50]]-->. This says nothing about GPT-3, which has more than a thousand times as many parameters.
@@ -657,7 +657,7 @@ behind, behind_half = mean_interval(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you
 #
-# Write the mask of a prefix LM: the first `size` positions see each other in both directions, and later positions see everything before them. The line above the picture says whether your mask agrees with the library's at every size, and the buttons switch between them.
+# Write the mask of a prefix LM: the first `size` positions see each other in both directions, and later positions see everything before them. The line above the picture says whether your mask agrees with the library's at every size. The buttons switch between the masks.
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -671,7 +671,7 @@ drawn = {
     "a causal LM": lambda n, size: causal_mask(n),
 }
 as_ours = all(torch.equal(my_mask(24, n), drawn["a prefix LM"](24, n)) for n in range(1, 25))
-print("as the library's at every size:", as_ours)
+print("same mask as the library's at every size:", as_ours)
 widgets.pattern_playground(dict(yours=my_mask, **drawn), 24, size=8, layers=2)
 
 # %% [markdown] slideshow={"slide_type": "notes"}

@@ -124,7 +124,7 @@ show.predict(
 # - For product keys the table prints 386.6<!--[[THEIRS["Product key memory"]["operations"]:.1f]]--> · 10¹² operations per step, 35<!--[[THEIRS["Product key memory"]["operations"] / THEIRS[VANILLA]['operations']:.0f]]--> times those of vanilla. The authors call this an artefact of their code.
 # - Gated networks have three matrices instead of two, but their hidden layer has 2/3 of the width. So they have vanilla's parameters and operations.
 # - In the last third of the paper's table, most rows are worse than vanilla, among them the convolutions and the Universal and Weighted Transformers.
-# - An opened row also says which details of the modification the paper leaves open.
+# - An opened row also says which details of the modification the paper does not give.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -592,7 +592,8 @@ show.predict(
 # - After 600 steps dynamic convolution leads by 27<!--[[-100 * fmean(turning[600]) / early_loss:.0f]]--> % of vanilla's loss, after 1,800 by 4<!--[[-100 * fmean(turning[1800]) / fmean(base[1800]):.0f]]--> %, and after 5,400 it is 3<!--[[100 * fmean(turning[5400]) / late_loss:.0f]]--> % behind, each time in every seed<!--[[? max(turning[600] + turning[1800]) < 0 < min(turning[5400])]]-->. So even a large difference in every seed may show only that one row learns faster.
 # - GeGLU's lead shrinks from 16<!--[[-100 * fmean(gaps["GeGLU"][600]) / early_loss:.0f]]--> % to 4<!--[[-100 * fmean(gaps["GeGLU"][5400]) / late_loss:.0f]]--> %, but in every seed it stays a lead<!--[[? all(max(of) < 0 for of in gaps["GeGLU"].values())]]-->.
 # - We have not tested *why* dynamic convolution learns sooner. The answers follow their sources from left to right, so a window around the current position may be a good start.
-# - The noise falls only at first. The deviation between vanilla's seeds is 0.034<!--[[stdev(base[600]):.3f]]--> nats after 600 steps, and 0.002<!--[[stdev(base[1800]):.3f]]--> both after 1,800 and after 5,400<!--[[? f"{stdev(base[5400]):.3f}" == "0.002"]]-->. GeGLU's lead is 2.7<!--[[-fmean(gaps["GeGLU"][600]) / stdev(gaps["GeGLU"][600]):.1f]]-->, 5.5<!--[[-fmean(gaps["GeGLU"][1800]) / stdev(gaps["GeGLU"][1800]):.1f]]--> and 2.6<!--[[-fmean(gaps["GeGLU"][5400]) / stdev(gaps["GeGLU"][5400]):.1f]]--> times the deviation of its three differences. From three seeds we cannot tell whether longer runs make this lead easier to see. They show whether it lasts.
+# - The noise falls only at first. The deviation between vanilla's seeds is 0.034<!--[[stdev(base[600]):.3f]]--> nats after 600 steps, and 0.002<!--[[stdev(base[1800]):.3f]]--> both after 1,800 and after 5,400<!--[[? f"{stdev(base[5400]):.3f}" == "0.002"]]-->.
+# - GeGLU's lead is 2.7<!--[[-fmean(gaps["GeGLU"][600]) / stdev(gaps["GeGLU"][600]):.1f]]-->, 5.5<!--[[-fmean(gaps["GeGLU"][1800]) / stdev(gaps["GeGLU"][1800]):.1f]]--> and 2.6<!--[[-fmean(gaps["GeGLU"][5400]) / stdev(gaps["GeGLU"][5400]):.1f]]--> times the deviation of its three differences. From three seeds we cannot tell whether longer runs make this lead easier to see. But they do show whether it lasts.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}

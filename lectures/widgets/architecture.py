@@ -19,7 +19,7 @@ __all__ = ["architecture", "architecture_parts", "architecture_player"]
 
 SAYS = {
     "embedding": "One vector per token, a row of the table. These vectors are the residual pathway.",
-    "positions": "A vector for the position is added, since attention without a mask does not see the order.",
+    "positions": "A vector for the position is added. Without it attention does not see the order (with a causal mask, it sees some of it).",
     "norm": "The norm gives all vectors the same size, each separately. It normalises only the input of the sublayer, not the pathway.",
     "post-norm": "Post-norm: the pathway itself is normalised, after the sum.",
     "causal attention": "Causal attention: each position reads itself and the earlier ones. Only here does information move between positions.",
