@@ -204,7 +204,7 @@ HTML(
 # - In networks trained on photographs, the first layers respond to edges and textures, later ones to parts, and the last ones to whole objects (Zeiler & Fergus 2014). A caption must also say how objects are *related*, as in "left of" (section 7).
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Two things are built into a convolution: neighbours belong together, and a shape is the same wherever it is. Such a built-in assumption is called an **inductive bias**. A Vision Transformer has only a little of this built in, by the cut into patches and the shared matrix $E$. It must learn the rest. Dosovitskiy et al. report that with 9 million labelled images a convolutional network is ahead of their ViT-B/32 (the base size, with patches of 32 × 32), and that with 90 million or more the ViT is ahead.
+# Two things are built into a convolution: neighbours belong together, and a shape is the same wherever it is. Such a built-in assumption is called an **inductive bias**. A Vision Transformer has only a little of this built in, through the cut into patches and the shared matrix $E$. It must learn the rest. Dosovitskiy et al. report that with 9 million labelled images a convolutional network is ahead of their ViT-B/32 (the base size, with patches of 32 × 32), and that with 90 million or more the ViT is ahead.
 #
 # Can we see this with 8 × 8 digits? Our convolutional network and our Vision Transformer both have about 25,000 parameters and train for the same number of steps.
 
@@ -426,7 +426,7 @@ show.predict(
     f"We trained each kind with five seeds for 200 steps, each at its own best learning rate. A step with relative positions took {cost:.1f} times as long, so a fourth row has sinusoids and twice the steps. Put the four rows in the order of their test loss, lowest first.",
     order=[row.replace(",", " +") for row in four],
     answer=[row.replace(",", " +") for row in sorted(four, key=losses.get)],
-    why="The table splits the loss by token: a pitch is *held* if the voice keeps its previous pitch, and otherwise *changed*. Look at which of the two decides the order, and at the two new rows, which put the labels to the test.",
+    why="The table splits the loss by token: a pitch is *held* if the voice keeps its previous pitch, and otherwise *changed*. Look at which of the two decides the order, and at two more rows, which test the labels.",
     reveals=[widgets.chorale_losses(chorales), compared],
 )
 
@@ -498,15 +498,15 @@ trained_longer = card["figures"]["test"]
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - With equal steps, relative positions lead, and they do so on the *held* pitches: a loss of 0.27<!--[[nats("relative", "held"):.2f]]-->, against 0.54<!--[[nats(labelled, "held"):.2f]]--> with sinusoids and labels. On *changed* pitches these rows hardly differ.
-# - **Do relative positions do more than labels?** They already tell the voices apart: with relative positions, the labels gain nothing<!--[[? abs(lead(both, "relative")[0]) < lead(both, "relative")[1]]]-->. And in the time that relative positions take, sinusoids with labels take about twice as many steps. They then reach 0.95<!--[[nats(fair):.2f]]-->, and relative positions 0.97<!--[[nats("relative"):.2f]]--><!--[[? sum(lead(fair, "relative")) < 0]]-->. So here a label and more steps do as well.
+# - With equal steps, relative positions lead because of the *held* pitches. There the loss is 0.27<!--[[nats("relative", "held"):.2f]]--> with relative positions, and 0.54<!--[[nats(labelled, "held"):.2f]]--> with sinusoids and labels. On *changed* pitches these rows hardly differ.
+# - **Do relative positions do more than labels?** In equal steps they do, but not in equal time, because their steps take about twice as long. With twice the steps, sinusoids with labels reach 0.95<!--[[nats(fair):.2f]]-->, and relative positions have 0.97<!--[[nats("relative"):.2f]]--><!--[[? sum(lead(fair, "relative")) < 0]]-->. Relative positions gain nothing from labels<!--[[? abs(lead(both, "relative")[0]) < lead(both, "relative")[1]]]-->.
 # - **No short training beats counting.** A 7-gram model, with six tokens of context, has 0.81<!--[[counted["all"]:.2f]]--><!--[[? counted["all"] < min(losses.values())]]-->. The model of the next section is wider and took 1,500<!--[[card["training"]["steps"]:,]]--> steps. It reaches 0.56<!--[[trained_longer["all"]:.2f]]--> (one run), and is better than the 7-gram on changed pitches as well<!--[[? trained_longer["changed"] < counted["changed"]]]-->.
-# - With equal steps our order is the paper's, except that here labels gain nothing on top of relative positions<!--[[? nats("relative") < nats(labelled) < nats("sinusoids")]]-->.
-# - Each row's rate lies between two worse ones. At half this rate, sinusoids with twice the steps come before sinusoids with labels; at the best rate they come after<!--[[? rows[twice]["tried"]["0.005"] < rows[labelled]["tried"]["0.005"] and rows[twice]["tried"]["0.01"] > rows[labelled]["tried"]["0.01"] and {of["rate"] for of in rows.values()} == {0.01}]]-->.
+# - With equal steps our rows are in the paper's order, except that in the paper labels help relative positions as well<!--[[? nats("relative") < nats(labelled) < nats("sinusoids")]]-->.
+# - The same learning rate is the best for every row, and half and twice this rate are worse. At half the best rate, sinusoids with twice the steps are ahead of sinusoids with labels; at the best rate they are behind<!--[[? rows[twice]["tried"]["0.005"] < rows[labelled]["tried"]["0.005"] and rows[twice]["tried"]["0.01"] > rows[labelled]["tried"]["0.01"] and {of["rate"] for of in rows.values()} == {0.01}]]-->.
 # - The picture shows where heads look. We ablated none of them, so we do not know which ones the model needs.
 # </details>
 #
-# **After 200 steps, relative positions predict held pitches best**<!--[[? max(rows["relative"]["held"]) < min(min(rows[row]["held"]) for row in four if row != "relative")]]-->**. In the same time, sinusoids with a label for the voice do as well.** For held pitches it is enough to copy the voice's previous pitch. The runs do not say which model ends with the lowest loss.
+# **After 200 steps, relative positions predict held pitches best**<!--[[? max(rows["relative"]["held"]) < min(min(rows[row]["held"]) for row in four if row != "relative")]]-->**. In the same time, sinusoids with a label for the voice do about as well.** For held pitches it is enough to copy the voice's previous pitch. The runs do not say which model ends with the lowest loss.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *10 minutes. The measure "changed pitches" is the one that a musician cares about: it is where something happens. What goes wrong: students compare our nats with the paper's. Say what differs: edition, split, size, steps, and how sinusoids enter.*
@@ -593,7 +593,7 @@ widgets.chorale_player(harmonies)
 # <details><summary><b>What to notice</b></summary>
 #
 # - The model hears the melody only up to the present. A composer who knows the whole melody can prepare a cadence. To use the whole melody, you would have to weight many tries by the probability of the soprano's later notes (particle filtering), or train on a different order.
-# - The last row is a baseline without a model: for each pitch of the soprano, it takes the pitches that the other voices most often have below it in other pieces. In these six pieces the model agrees with the original less often than this baseline for alto and tenor<!--[[? bool((agrees.mean(0)[:2] < by_table[:2]).all())]]-->. For the alto it agrees in 27<!--[[100 * float(agrees.mean(0)[0]):.0f]]--> % of cases, and the baseline in 33<!--[[100 * float(by_table[0]):.0f]]--> %. For the bass the baseline lies within the range of our five<!--[[words(tries)]]--> tries<!--[[? bool(agrees.amin(0)[2] < by_table[2] < agrees.amax(0)[2])]]-->. Do not conclude that the baseline is better. It takes the most frequent pitch while the model samples, six pieces are few, and agreement with the original says little about harmony.
+# - The last row is a baseline without a model: for each pitch of the soprano, it takes the pitches that the other voices most often have below it in other pieces. In the alto and tenor of these six pieces, the model agrees with the original less often than this baseline does<!--[[? bool((agrees.mean(0)[:2] < by_table[:2]).all())]]-->. For the alto it agrees in 27<!--[[100 * float(agrees.mean(0)[0]):.0f]]--> % of cases, and the baseline in 33<!--[[100 * float(by_table[0]):.0f]]--> %. For the bass the baseline lies within the range of our five<!--[[words(tries)]]--> tries<!--[[? bool(agrees.amin(0)[2] < by_table[2] < agrees.amax(0)[2])]]-->. But do not conclude that the baseline is better. It takes the most frequent pitch, whereas the model samples. Six pieces are few, and agreement with the original says little about harmony.
 # - In the paper, listeners compared piano music by three models and by composers, in 180 comparisons of two pieces. They significantly preferred the music of the model with relative attention to that of the plain Transformer. The LSTM was rated above the plain Transformer although its loss was worse; we do not know whether that second difference is significant.
 # </details>
 #
@@ -721,7 +721,7 @@ penalised = right_of["convolutional, doubly stochastic"]
 # |---|---|---|---|
 # | digits | a convolutional network; the Vision Transformer was helped by pretraining and by more steps, with all training images | which of the convolution's assumptions helps, and what more data or better rates would change | 2 |
 # | long sequences | skewing: less memory, the same scores | | 3 |
-# | chorales | relative positions; after 200 steps the model with them is the best at held pitches, but in the same time a label for the voice does as well | which model ends with the lower loss, and which music sounds better | 5, 6 |
+# | chorales | relative positions; after 200 steps the model with them is the best at held pitches, but in the same time sinusoids with a label for the voice do about as well | which model ends with the lower loss, and which music sounds better | 5, 6 |
 # | captions | seeing the named symbol; if we erase it, the captioner with patches finds its name improbable | whether the attention that we see helped | 7 |
 #
 # **The Transformer reads pictures and music as it reads words. What helped in each case shows only in comparison with a simpler baseline: the nearest neighbour, copying, counted 7-grams, attention that ignores the picture.**

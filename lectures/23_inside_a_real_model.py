@@ -175,8 +175,8 @@ show.predict(
 # > **Ask yourself.** Type your own sentence, and a word that may follow it. Between which layers does the rank of this word improve most?
 #
 # **How far can you trust the lens?** It uses a norm and a matrix that were trained for the last layer only. For comparison we fit a
-# linear map from each $x_\ell$ to $x_{30}$ on other text, and apply the lens to its output (after Belrose et al. 2023). If this gives the model's final guess more often than the lens, and than a guess that
-# needs no vector, then the vector contains more about the final guess than the lens shows (`python -m lectures.recipes early_lens`).
+# linear map from each $x_\ell$ to $x_{30}$ on other text, and apply the lens to its output (after Belrose et al. 2023). If this gives the model's final guess more often than the lens does, and more often
+# than a guess made without the vector, then the vector contains more about the final guess than the lens shows (`python -m lectures.recipes early_lens`).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 early = stored("early_lens")
@@ -217,7 +217,8 @@ show.predict(
 #   enters the top ten after 22<!--[[next(i for i, rank in enumerate(ranks) if rank <= 10)]]--> layers, and is second after 28<!--[[? ranks[28] == 2]]-->. With the comma it ends second<!--[[? (with_comma > with_comma[am]).sum() == 1]]-->. So here the slide is right that *am* climbs in the upper layers, but *am* does not become the answer.
 # - After 15 layers the lens's first guess is already the model's final one for 19<!--[[100 * by_lens[15][0]:.0f]]--> % of the tokens, and the fitted map's for 42<!--[[100 * by_map[15][0]:.0f]]--> %. The 95 % intervals are far apart<!--[[? bounds[1] < bounds[2]]]-->.
 # - One layer before the end these fractions are 46<!--[[100 * by_lens[29][0]:.0f]]--> % for the lens and 83<!--[[100 * by_map[29][0]:.0f]]--> % for the map. So where the lens does not give the final guess, the vector may still contain it.
-# - Always guessing the same token is right for 21<!--[[100 * always[0]:.0f]]--> %. Up to layer 15 the lens gives no more<!--[[? max(m for m, _ in by_lens[:16]) < always[0]]]-->, and the map after layer 15 clearly does<!--[[? 100 * sum(always) < bounds[2]]]-->. A table of the most frequent final guess after each current token reaches 35<!--[[100 * current[0]:.0f]]--> %, and the map before the first layer 28<!--[[100 * by_map[0][0]:.0f]]--> %. Compare every other value with these.
+# - **What is right without the vector?** Always guessing the same token is right for 21<!--[[100 * always[0]:.0f]]--> %. Up to layer 15 the lens is right no more often<!--[[? max(m for m, _ in by_lens[:16]) < always[0]]]-->. A table of the most frequent final guess after each current token is right for 35<!--[[100 * current[0]:.0f]]--> %. The map before the first layer also knows only the current token, and is right for 28<!--[[100 * by_map[0][0]:.0f]]--> %.
+# - The interval of the map after 15 layers contains the value of the table<!--[[? bounds[2] < 100 * current[0] < bounds[3]]]-->, so we cannot tell whether the map reads more there than the current token. One layer before the end it clearly does<!--[[? sum(current) < by_map[29][0] - by_map[29][1]]]-->.
 # </details>
 #
 # **The lens shows what the final norm and the unembedding can read from a layer's vector, not everything that the vector contains.**

@@ -376,7 +376,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - If one layer is rounded, the cost is between 0.019<!--[[min(by_depth[1]):.3f]]--> and 0.071<!--[[max(by_depth[1]):.3f]]--> nats, depending on the layer. If all 30 are, it is 0.057<!--[[three[SMOL] / 30:.3f]]--> per layer. Three draws cannot tell whether the cost grows faster than the number of layers.
+# - If one random layer is rounded, the cost lies between 0.019<!--[[min(by_depth[1]):.3f]]--> and 0.071<!--[[max(by_depth[1]):.3f]]--> nats in three draws. If all 30 are rounded, it is 0.057<!--[[three[SMOL] / 30:.3f]]--> per layer. So we cannot tell whether the cost grows faster than the number of layers.
 # - **Is depth the reason?** Fewer rounded layers also mean fewer rounded weights. As a control we round as many weights as in four layers, in random blocks of all 30 layers. This costs 0.17<!--[[fmean(in_all_layers):.2f]]--> nats, and four whole layers cost 0.15<!--[[four_of_thirty:.2f]]-->. Three draws of each do not separate the two<!--[[? min(in_all_layers) < max(by_depth[4]) and fmean(in_all_layers) < 1.33 * four_of_thirty]]-->. So it matters how many weights are rounded, and we see no effect of the number of layers that hold them.
 # - If we round four layers of each model, SmolLM2 still loses 3.4<!--[[by_characters:.1f]]--> times as much per character. The reasons for the whole factor of section 3 may be more training per parameter, outliers, the gated feed-forward network, or weights that were rounded before. We tested none of these. **We do not know why.**
 # - Which matrices suffer most from 2 bits? In `char_gpt` it is the matrices that lead into the hidden units of the feed-forward network<!--[[? order[OURS][0] == "feed_forward.inner"]]-->, and in SmolLM2 those that lead out of the hidden units<!--[[? order[SMOL][0] == "feed_forward.outer"]]-->. The output matrix of attention suffers least in both<!--[[? order[OURS][-1] == order[SMOL][-1] == "attention.output"]]-->, but it also has the fewest weights. If you divide each cost by the square of its error, queries, keys and values come first in both<!--[[? all(max(PARTS, key=lambda q, n=n: cost(n, f"{q}, 2 bits")[0] / error(n, f"{q}, 2 bits") ** 2) == "attention.projection" for n in models)]]-->. So the order depends on how you count.
@@ -434,7 +434,7 @@ show.predict(
 #
 # - Leaving out half of the weights (9 bits) costs 0.07<!--[[cost(OURS, "pruned, 9 bits")[0]:.2f]]--> nats, and leaving out three quarters (5 bits) costs 0.81<!--[[cost(OURS, "pruned, 5 bits")[0]:.2f]]-->. Rounding is better at each of the four sizes<!--[[? all(apart(cost(OURS, f"pruned, {b} bits"), cost(OURS, f"block, {int(b) - 1} bits")) and cost(OURS, f"pruned, {b} bits")[0] > cost(OURS, f"block, {int(b) - 1} bits")[0] for b in left_out)]]-->.
 # - The choice by size matters: leaving out a *random* half costs 1.6<!--[[cost(OURS, "random half pruned")[0]:.1f]]--> nats. In SmolLM2 leaving out the smallest half costs 3.1<!--[[cost(SMOL, "pruned, 9 bits")[0]:.1f]]-->.
-# - **Here the form matters.** Pruning half makes an error of 0.25<!--[[error(OURS, "pruned, 9 bits"):.2f]]-->. Rounding to 3 bits with one scale per row makes an error of 0.24<!--[[error(OURS, "row, 3 bits"):.2f]]--> and costs only 0.03<!--[[cost(OURS, "row, 3 bits")[0]:.2f]]-->; the intervals are far apart<!--[[? cost(OURS, "row, 3 bits")[2] < cost(OURS, "pruned, 9 bits")[1]]]-->. All errors of pruning point towards zero, and this is a part of the reason. If each error gets a random sign, the cost falls to 0.04<!--[[signs_cost:.2f]]-->, in one draw<!--[[? signs_cost < cost(OURS, "pruned, 9 bits")[1]]]-->.
+# - **Here the form matters.** Pruning half makes an error of 0.25<!--[[error(OURS, "pruned, 9 bits"):.2f]]-->. Rounding to 3 bits with one scale per row makes an error of 0.24<!--[[error(OURS, "row, 3 bits"):.2f]]--> and costs only 0.03<!--[[cost(OURS, "row, 3 bits")[0]:.2f]]-->; the intervals are far apart<!--[[? cost(OURS, "row, 3 bits")[2] < cost(OURS, "pruned, 9 bits")[1]]]-->. All errors of pruning point towards zero, and this adds to the cost. If we give each error a random sign, the cost falls to 0.04<!--[[signs_cost:.2f]]--> (one draw)<!--[[? signs_cost < cost(OURS, "pruned, 9 bits")[1]]]-->.
 # - Han et al. train the remaining weights again, several times. That may change the order, and so may rounding the weights that are kept. We tried neither.
 # </details>
 #
@@ -685,7 +685,7 @@ print(f"3 bits, rounded to nearest: {told(live[3][1])}")
 # | rounding to nearest | RTN, a kind of post-training quantisation | each weight moves to its nearest level, without training |
 # | one scale for a block | group-wise, group size 32 | weights that share $d$ and $m$ |
 # | cost | Δ loss | rise of the loss, paired by token |
-# | bits per weight | bpw | includes each weight's part of $d$ and $m$ |
+# | bits per weight | bpw | includes each weight's share of $d$ and $m$ |
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *The notation is not projected; a minute suffices. What goes wrong: a zero point counts steps, but our minimum is a value.*
