@@ -24,7 +24,7 @@ AUDITED = 8
 FILE, YOURS = Path("race.json"), "yours: "
 MEASURED = Path(__file__).resolve().parent / "measured.json"
 """The course's own entries: [{"entry", "seconds", "seed", "bits", "used", "plays"}, …], written by `race --record`;
-with "factor" if it is not 1. "used" is in seconds of the machine that `factor` refers to."""
+with "factor" if it is not 1. "used" is divided by the factor."""
 ABLATED = MEASURED.with_name("ablated.json")
 """The same of our best entry with a part left out."""
 
@@ -69,21 +69,22 @@ def race(
     marked = seconds in rules.THRESHOLDS
     told = f": {rules.worth(mean, seconds, kind):g} of {rules.MOST:g} points" if marked else ""
     print(f"{name}: {mean:.3f} on average of {len(seeds)}{told}")
-    if (before := _best_before(file, name, seconds, seeds)) is not None:
-        gain = [known[seed]["bits"] - before[1][seed] for seed in seeds]
-        each = f"{gain[0]:+.3f}" if len(gain) == 1 else f"from {min(gain):+.3f} to {max(gain):+.3f}"
-        print(f"Compared with {before[0]}, the best of your others, seed by seed: {each} bits per byte")
+    if (best := _best_other(file, name, seconds, seeds)) is not None:
+        other, bits = best
+        more = [known[seed]["bits"] - theirs for seed, theirs in zip(seeds, bits, strict=True)]
+        each = f"{more[0]:+.3f}" if len(more) == 1 else f"from {min(more):+.3f} to {max(more):+.3f}"
+        print(f"{name} minus {other}, the best of your other entries, seed by seed: {each} bits per byte")
     return written
 
 
-def _best_before(file: Path, name: str, seconds: float, seeds: Sequence[int]) -> tuple[str, dict[int, float]] | None:
-    """Of the file's other entries that have all these seeds, the best on average, and its bits by seed."""
+def _best_other(file: Path, name: str, seconds: float, seeds: Sequence[int]) -> tuple[str, list[float]] | None:
+    """Of the file's other entries that have all these seeds, the best on average, and its bits for each seed."""
     found: dict[str, dict[int, float]] = {}
     for row in _rows(file):
-        if row["seconds"] == seconds and row["entry"] != name and row["seed"] in seeds:
+        if row["seconds"] == seconds and row["entry"] != name:
             found.setdefault(row["entry"], {})[row["seed"]] = row["bits"]
-    whole = [(entry, bits) for entry, bits in found.items() if len(bits) == len(set(seeds))]
-    return min(whole, key=lambda one: sum(one[1].values()), default=None)
+    whole = [(entry, [bits[seed] for seed in seeds]) for entry, bits in found.items() if bits.keys() >= set(seeds)]
+    return min(whole, key=lambda one: sum(one[1]), default=None)
 
 
 def _one(

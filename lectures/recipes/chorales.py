@@ -8,7 +8,7 @@ sixteenth. Rows with and without a label for the voice are theirs; the label of 
     relative                     one learned vector per head and distance, by skewing
     sinusoids, twice the steps   a step of `relative` takes longer; this one gets more steps instead
 
-and the last two with the label.
+The last two rows also exist with the label.
 
 Rival explanations: a held note repeats what its voice had before. An n-gram model and a copy of the voice's previous
 pitch say how much of the loss that is worth; and the loss is split into held and changed pitches.

@@ -12,9 +12,10 @@ SmolLM2 (135 million parameters) is shown k = 0, 1, 2, 4, 8 examples, "France ->
 "Peru ->". Brown et al. (2020), "Language models are few-shot learners", section 2 and figure 1.2, ask the same of
 GPT-3. Nothing but the examples says what the task is: without them, k = 0, it must be guessed.
 
-Two controls ask what the examples supply (Min et al. 2022, "Rethinking the role of demonstrations", section 4): a heading,
-"country -> capital", says the task and the form without an example; and eight examples whose answers are swapped, each
-with that of the next one, keep the form and the kind of answer, but not the task.
+Two controls ask what the examples supply (after Min et al. 2022, "Rethinking the role of demonstrations", section 4). A
+heading, "country -> capital", names the task and shows the form without an example. Eight examples whose answers are
+swapped, so that each has the answer of the next one, keep the form and the kind of answer, but not the task. For
+"languages" some of them stay right, because there are only four answers.
 
 Two measures of the same questions: choosing one of four answers by probability, and writing the answer, right if it is
 the same letter by letter. Choosing is easier, for the wrong answers may be improbable for any reason; writing is what
@@ -112,7 +113,7 @@ HEADINGS = {
 
 
 def swapped(answer: Answer) -> Answer:
-    """The same, after a prompt in which every example has the answer of the next one, and the last that of the first."""
+    """`answer`, after a prompt in which every example has the answer of the next, and the last that of the first."""
 
     def given(model: Any, tokenizer: Any, prompt: str, template: Template, options: list[str]) -> str:
         *shown, question = prompt.split(template.between)

@@ -12,8 +12,9 @@ labels are the marks that were removed.
     LoRA           rank 8 in every matrix of MiniLM, and the linear map
     prompting      SmolLM2 reads examples and the sentence, and scores the two words; no weight changes
 
-Each seed has other examples; all ways get the same ones, a prompt the first of them. Baseline: naive Bayes, which counts
-words; and a person's rule for the first word. SmolLM2 may have read the plays, with their marks, in its training; we cannot check that.
+Each seed has other examples; all ways get the same ones, a prompt the first of them. Baselines: naive Bayes, which
+counts words, and a person's rule for the first word. SmolLM2 may have read the plays, with their marks, in its training;
+we cannot check that.
 """
 
 import copy

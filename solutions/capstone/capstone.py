@@ -92,7 +92,7 @@ def encode(model, text):
 # ### Model
 #
 # A small GPT. It reads `<bos>` (id 1) and up to 127 tokens at a time; `log_probabilities` moves this window through a text so that every token but the first
-# ones is predicted from 64 tokens or more. The window is as long as in training, because a learned position that was never trained is a random vector.
+# ones is predicted from 64 tokens or more. The window is as long as in training, because the vector of a position that was never trained is random.
 
 # %%
 from nlmcore.transformer import TransformerConfig, TransformerLM
@@ -192,10 +192,9 @@ def write(model, prompt, length, seed):
 #
 # `race` does at home what the grader does, with the corpus's own test plays. It trains once for each seed, checks the rules, measures, and says what is wrong
 # if something is. It returns what the last model writes, which is the other way to see that an entry gets better. You can stop it (■) at any time: finished
-# seeds are kept in `race.json`, next to this notebook, under the name that you give the entry, and the next call goes on from there; the new entry is compared
-# with the best of the others seed by seed. So give an entry a new
-# name whenever you change it. Try ideas with a tenth of the sprint first: what is worse after 6 seconds is often, but not always, worse after 60. The
-# tokenizer takes a good part of the baseline's 6 seconds, so do not expect words yet.
+# seeds are kept in `race.json`, next to this notebook, under the name that you give the entry, and the next call goes on from there. So give an entry a new
+# name whenever you change it. `race` then also prints, seed by seed, how many more or fewer bits it needs than the best of your other entries. Try ideas with
+# a tenth of the sprint first: what is worse after 6 seconds is often, but not always, worse after 60. The tokenizer takes a good part of the baseline's 6 seconds, so do not expect words yet.
 
 # %%
 entry = {"train": train, "encode": encode, "log_probabilities": log_probabilities, "write": write}
@@ -213,7 +212,7 @@ curve()
 
 # %% [markdown]
 # **Counting wins the sprint. Why?** Kneser–Ney reads the whole text once, in a few seconds, and then knows every group of four tokens in it. The notebook's GPT reads less than half of the
-# text in a minute. Ten minutes turn the order round: this GPT then needs 2.11 bits and the course's LSTM 2.05 in its one run, less than the 2.16 of Kneser–Ney, which gains nothing from more time.
+# text in a minute. Ten minutes reverse the order: this GPT then needs 2.11 bits and the course's LSTM 2.05 in its one run, less than the 2.16 of Kneser–Ney, which gains nothing from more time.
 #
 # But the two know different things, so do not choose: **mix them**. $P = \lambda\, P_\text{network} + (1 - \lambda)\, P_\text{counts}$ is what `interpolated` of `ngrams` does with counts
 # of several orders. Here you have log-probabilities: add $\ln \lambda$ to one and $\ln(1 - \lambda)$ to the other, and combine them with `torch.logaddexp`. `NGramLM` of
@@ -257,7 +256,7 @@ curve()
 # | points | 0 | 5.5 | 11 | 15 | 19 |
 #
 # **Your kind.** If you build a Transformer, you should not lose the sprint to a model that only counts. So an entry that names its kind gets the points of this table if they are more.
-# The scale of a kind begins at the course's simple entry of that kind (of Transformers: this notebook's) and ends at a better one that we measured. For counts and for
+# The scale of a kind begins near the course's simple entry of that kind (of Transformers: this notebook's), and a better one that we measured earns all 19 points. For counts and for
 # recurrent networks, this better entry has a cache of the passage (Grave et al. 2017).
 #
 # | `Kind:` | 0 points at | 19 points at |

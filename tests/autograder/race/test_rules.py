@@ -205,7 +205,8 @@ def test_race_at_home_resumes_with_the_next_seed(tmp_path, monkeypatch, capsys) 
     own = [row["bits"] for row in json.loads(home.FILE.read_text()) if row["entry"] == "mine"]
     low, high = sorted((own[0] - 2.0, own[1] - 3.0))
     assert (
-        f"other, the best of your others, seed by seed: from {low:+.3f} to {high:+.3f} bits" in capsys.readouterr().out
+        f"mine minus other, the best of your other entries, seed by seed: from {low:+.3f} to {high:+.3f} bits"
+        in capsys.readouterr().out
     )
     home.race("wrong", four | {"encode": functions(RIGHT, WRONG["loses-bytes"])["encode"]}, 30.0)  # type: ignore[arg-type]
     assert rules.SENTENCES["loses-bytes"] in capsys.readouterr().out
