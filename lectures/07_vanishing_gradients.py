@@ -812,14 +812,14 @@ show.predict(
 
 # %% slideshow={"slide_type": "fragment"}
 starts = ["orthogonal", "identity", "orthogonal / √3", "uniform, radius 1"]
-raced = [
+race_table = [
     (name, show.from_to(kept[name], "{:.4f}"), show.from_to(copied[name]))
     for name in ("RNN", *(f"RNN, {start}" for start in starts))
 ]
 longer = stored("initialisation")["copy_accuracy"]["orthogonal"]
 by_delay = ", ".join(f"{d} blanks: {100 * r:.0f} %" for d, r in longer.items())
 show.table(
-    raced,
+    race_table,
     ["", "Gradient left after 15 steps", "% copied correctly (lowest to highest seed)"],
     note=f"The orthogonal network after 1,500 steps, one run for each delay: {by_delay}",
 )

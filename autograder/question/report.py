@@ -28,9 +28,9 @@ from autograder.question.arrays import (
 )
 from autograder.question.interview import call_seconds, rounds
 from autograder.question.judges import compares
-from autograder.question.likeness import likeness
 from autograder.question.mistakes import known_mistakes
 from autograder.question.outcome import COUNTED, GENERATOR, QUESTION_SECONDS, TOO_LONG, Fault
+from autograder.question.resemblance import resemblance
 from autograder.question.specification import Case, Exercise
 from autograder.question.verdict import Finding, Verdict, can_be_shown
 
@@ -211,16 +211,18 @@ class Report:
             words = f"{f'your code raised {fault.words}{where}'.rstrip('.')}. {inputs}"
         words = words[0].upper() + words[1:]
         words = words if words.endswith((".", "?", "!")) else f"{words}."
-        return words if fault is not None or self.hidden else " ".join(filter(None, [words, self._likeness(finding)]))
+        return (
+            words if fault is not None or self.hidden else " ".join(filter(None, [words, self._resemblance(finding)]))
+        )
 
-    def _likeness(self, finding: Finding) -> str | None:
+    def _resemblance(self, finding: Finding) -> str | None:
         """What the wrong results of a call have in common with the right ones, where these are what is asked for."""
         if not compares(finding.about.judge):
             return None
         exercise, index = self.verdict.exercise, finding.telling_call
         about = range(len(exercise.returns)) if finding.about.outputs is None else finding.about.outputs
         which = [number for number in about if exercise.returns[number] not in (*exercise.chosen, COUNTED)]
-        return likeness(finding.got[index], finding.expected[index], exercise.returns, which)
+        return resemblance(finding.got[index], finding.expected[index], exercise.returns, which)
 
     @functools.cached_property
     def _example_data(self) -> dict[str, Any] | None:

@@ -16,7 +16,7 @@ ENOUGH = 3
 chooses one word does not count."""
 
 
-def likeness(got: Outcome, expected: Outcome, names: Sequence[str], which: Sequence[int]) -> str | None:
+def resemblance(got: Outcome, expected: Outcome, names: Sequence[str], which: Sequence[int]) -> str | None:
     """A sentence on the first wrong one of the results with the indices `which` that is like what it should be, or like
     what another result should be; None if there is none. If some have the wrong shape, it is about these."""
     misshapen = [i for i in which if got.outputs[i].shape != expected.outputs[i].shape]

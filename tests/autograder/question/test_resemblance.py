@@ -2,9 +2,9 @@ import pytest
 import torch
 
 from autograder.check import examine
-from autograder.question.likeness import likeness
 from autograder.question.outcome import Outcome
 from autograder.question.report import Report
+from autograder.question.resemblance import resemblance
 from tests.autograder.test_specification import doubling
 
 RIGHT = torch.tensor([[1.0, 2.0, -4.0], [0.5, 3.0, 7.0]])
@@ -12,7 +12,7 @@ NAMES = "y", "z"
 
 
 def said(mine, right=RIGHT):
-    return likeness(Outcome(outputs=(mine,)), Outcome(outputs=(right,)), NAMES[:1], [0])
+    return resemblance(Outcome(outputs=(mine,)), Outcome(outputs=(right,)), NAMES[:1], [0])
 
 
 @pytest.mark.parametrize(
@@ -46,9 +46,9 @@ def test_tiny_numbers_are_not_all_the_same():
 
 def test_a_result_in_the_place_of_another_is_recognised():
     pair = Outcome(outputs=(RIGHT, RIGHT + 1)), Outcome(outputs=(RIGHT + 1, RIGHT))
-    assert likeness(*pair, NAMES, [0, 1]) == "Your y is what z should be."
+    assert resemblance(*pair, NAMES, [0, 1]) == "Your y is what z should be."
     nothing = torch.zeros_like(RIGHT)
-    assert likeness(Outcome(outputs=(nothing, RIGHT)), Outcome(outputs=(RIGHT, nothing)), NAMES, [0]) is None
+    assert resemblance(Outcome(outputs=(nothing, RIGHT)), Outcome(outputs=(RIGHT, nothing)), NAMES, [0]) is None
 
 
 def test_a_report_on_public_inputs_says_it_and_one_on_hidden_inputs_does_not():
