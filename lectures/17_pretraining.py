@@ -647,7 +647,7 @@ behind, behind_half = mean_interval(
 # | Only a bidirectional model can fill gaps. | No. A causal model that tries all letters can also fill them, at 27<!--[[len(LETTERS)]]--> times the cost (section 3). |
 # | Contextual vectors tell senses apart. | Yes, but the average of the neighbours' static vectors does so nearly as well (section 5). |
 # | A causal model's vector cannot know what follows. | True. If the model reads the sentence twice, the vector of the second occurrence gives away the sense. |
-# | Models learn tasks from examples in the prompt. | A little. As plain text, examples improve the ranking. But after calibration SmolLM2 is right in 64<!--[[mean(as_text["right_calibrated"]):.0f]]--> % with 64<!--[[n]]--> examples and in 59<!--[[alone["right_calibrated"]:.0f]]--> % without, which may be chance (section 6). |
+# | Models learn tasks from examples in the prompt. | A little. As plain text, 64<!--[[n]]--> examples improve the ranking. But after calibration SmolLM2 is right in 64<!--[[mean(as_text["right_calibrated"]):.0f]]--> % with them and in 59<!--[[alone["right_calibrated"]:.0f]]--> % without, which may be chance (section 6). |
 #
 # **Pretraining helped where labels were few, by a few points. Only controls can tell what exactly helped, and some of the controls need more than five seeds.**
 
