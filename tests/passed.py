@@ -39,7 +39,8 @@ ELSEWHERE: dict[str, str] = {
     "tests/nlmcore/": r"(?!nlmcore/|pyproject\.toml)",
     "tests/lectures/": r"solutions/|exercises/|tests/(nlmcore|autograder)/",
     ASKS_ALL: r"lectures/|benchmarks/|[^/]+\.md$|exercises/|tests/",
-    SOLVED: r"benchmarks/|exercises/\w+/|tests/(nlmcore|lectures|autograder)/",
+    SOLVED: r"benchmarks/|exercises/\w+/|tests/(nlmcore|lectures|autograder|test_(?!assignments))|lectures/(?!results/|checkpoints/)|[^/]+\.md$|"
+    rf"autograder/({'|'.join(ROOMS)}|commands|launcher|release|site)/",
     **dict.fromkeys(
         (f"tests/autograder/{room}/" for room in ROOMS),
         r"lectures/\d|lectures/(results|figures|checkpoints|translations)/|tests/(nlmcore|lectures)/|benchmarks/|[^/]+\.md$",
@@ -86,7 +87,8 @@ def _imported(group: str) -> set[str]:
     asked = [
         name
         for name in contents()
-        if own in BY_ASSIGNMENT and name.startswith((f"solutions/{about}/checks", f"solutions/{about}/laws"))
+        if own in BY_ASSIGNMENT
+        and re.match(rf"solutions/{about}/(checks|laws|{about if own == SOLVED else 'laws'})", name)
     ]
     return closure([own, *(name for name in loaded if name in contents()), *asked], _beside)
 

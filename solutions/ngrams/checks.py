@@ -152,8 +152,10 @@ def counts_of(draw: Draw, unseen: int = 0) -> tuple[Tensor]:
     return (table(draw, draw.largest + 1 + unseen, unseen),)
 
 
-def seen_rows(draw: Draw, unseen: int = 0) -> Case:
+def seen_rows(draw: Draw, unseen: int = 0, once: int = 0) -> Case:
     (counts,) = counts_of(draw, unseen)
+    for row in range(once):
+        counts[row] = torch.eye(len(counts), dtype=counts.dtype)[draw.integer(0, len(counts) - 1)]
     return case("", counts, known=((counts.sum(1) > 0)[:, None].expand(counts.shape).clone(),))
 
 
@@ -165,7 +167,11 @@ def unseen_rows(draw: Draw) -> Case:
     return case("", counts, known=(counts.sum(1) == 0,))
 
 
-SEEN = these(at("no context never seen", seen_rows), at("1 context never seen", seen_rows, unseen=1))
+SEEN = these(
+    at("no context never seen", seen_rows),
+    at("1 context never seen", seen_rows, unseen=1),
+    at("1 context seen once", seen_rows, once=1),
+)
 UNSEEN = at("two contexts were never seen", unseen_rows)
 CONDITIONAL = ask(
     "ngrams.conditional_probabilities",
@@ -258,7 +264,7 @@ sums to 1.
 
 
 def mixed(draw: Draw, seen: str = "pair") -> Given:
-    """A text in which the pair in question was seen, or only its last "word", or neither ("")."""
+    """A text in which the pair in question was seen, or only its last "word", or neither (""), or all once."""
     size = draw.largest + 2
     last, before, other = draw.integers(0, 10**9, size).argsort()[:3].tolist()
     body = draw.integers(0, size - 1, 3 * size)
@@ -269,7 +275,9 @@ def mixed(draw: Draw, seen: str = "pair") -> Given:
     }
     low, high = sorted(draw.integer(5, 95) for _ in range(2))
     first, second = low / 100, (high - low + 3) / 103
-    words = torch.cat([body, torch.tensor(ends.get(seen, []), dtype=torch.int64)])
+    starts = {"pair once": [before, last, other], "word once": [last, other]}
+    start, end = (torch.tensor(part.get(seen, []), dtype=torch.int64) for part in (starts, ends))
+    words = torch.cat([start, body, end])
     return words, [before, last], [first, second, 1.0 - first - second], size
 
 
@@ -281,14 +289,17 @@ def mixed_digits(draw: Draw) -> Given:
     return words, [bc, a], [0.2, 0.3, 0.5], 100
 
 
+NEVER_PAIRED = these(
+    at("only the last word was seen", seen="word"), at("only the last word, at the start", seen="word once")
+)
 INTERPOLATED = ask(
     "ngrams.interpolated",
     returns=("distribution",),
     inputs=at("both words were seen together", mixed),
     properties=[
         shapes(0.25, name="one probability per word"),
-        values("all three orders know something", 2),
-        values("the pair was never seen", 1, at("only the last word was seen", seen="word")),
+        values("all three orders know something", 2, these(at(""), at("the pair opens the text", seen="pair once"))),
+        values("the pair was never seen", 1, NEVER_PAIRED),
         values("nor was its last word seen", 0.75, these(at("neither was seen", seen=""), at(DIGITS, mixed_digits))),
     ],
     mistakes="""

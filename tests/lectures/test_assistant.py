@@ -5,12 +5,6 @@ from collections import Counter
 from lectures.recipes import conversations
 
 
-def test_the_minutes_are_few_enough(prose: str) -> None:
-    minutes = [int(n) for n in prose.split("| minutes |")[1].split("The minutes")[0].replace("|", " ").split()]
-    assert len(minutes) == 10
-    assert 60 <= sum(minutes) <= 75
-
-
 def test_without_the_template_it_ends_the_text(ran: dict) -> None:
     assert ran["replies"]["plain text"] == ran["replies"]["question and answer"] == "<|im_end|>"
     assert "Paris" in ran["replies"]["chat template"]

@@ -6,27 +6,7 @@ from pathlib import Path
 import pytest
 
 LECTURES = Path(__file__).resolve().parents[2] / "lectures"
-WRITTEN = (
-    "recurrent_networks",
-    "vanishing_gradients",
-    "gates",
-    "decoding",
-    "training_a_generator",
-    "sequence_to_sequence",
-    "attention",
-    "encoder_decoder_transformers",
-    "pretraining",
-    "cheaper_attention",
-    "do_modifications_transfer",
-    "inside_a_real_model",
-    "scale",
-    "assistant",
-    "checked_rewards",
-    "memory_without_attention",
-    "features_and_harms",
-    "smaller_and_faster",
-)
-"""The lectures whose notes are complete."""
+PAGES = sorted(LECTURES.glob("[0-9][0-9]_*.py"))
 
 
 def minutes_told(text: str) -> list[int]:
@@ -47,11 +27,16 @@ def minutes_in_notes(text: str) -> list[int | None]:
     return found
 
 
-@pytest.mark.parametrize("topic", WRITTEN)
-def test_every_section_has_a_note_with_its_minutes(topic: str) -> None:
-    (page,) = LECTURES.glob(f"[0-9][0-9]_{topic}.py")
-    text = page.read_text(encoding="utf-8")
+@pytest.mark.parametrize("lecture", PAGES, ids=lambda page: page.stem)
+def test_every_section_has_a_note_with_its_minutes(lecture: Path) -> None:
+    text = lecture.read_text(encoding="utf-8")
     assert minutes_in_notes(text) == minutes_told(text)
+
+
+@pytest.mark.parametrize("lecture", PAGES, ids=lambda page: page.stem)
+def test_a_lecture_fits_in_a_double_period(lecture: Path) -> None:
+    minutes = minutes_told(lecture.read_text(encoding="utf-8"))
+    assert 60 <= sum(minutes) <= 76
 
 
 def test_a_section_without_a_note_is_found() -> None:

@@ -12,12 +12,6 @@ from lectures.recipes import stacks
 from nlmcore.metrics.significance import summary, welch
 
 
-def test_the_minutes_are_few_enough(prose: str) -> None:
-    minutes = [int(n) for n in prose.split("| minutes |")[1].split("The minutes")[0].replace("|", " ").split()]
-    assert len(minutes) == 8
-    assert 60 <= sum(minutes) <= 75
-
-
 def test_removed_parts(ran: dict) -> None:
     losses = ran["losses"]
     assert losses["no networks"] > losses["no skips"] > ran["guessing"], "far more wrong than a uniform guess"
