@@ -56,7 +56,7 @@ from nlmcore.training import fit, teacher_forcing_loss, truncated_backpropagatio
 # The feed-forward model of [lecture 4](04_windows_and_convolutions.ipynb) reads a window of, say, four words and cannot see anything
 # before it. A wider window needs more weights, one block per position, and it still ends somewhere.
 #
-# You do not read in windows. You read one word, update your picture of the text a little, and read on. So give the network a **state** $h$, a
+# Instead, let the network read one word at a time, and give it a **state** $h$, a
 # vector that summarises what it has read so far. Each **step** computes the next state $h_t$ from the previous state and the vector $x_t$ of
 # the next word:
 #
@@ -370,8 +370,7 @@ print("after:\nHAMLET.\n" + written(rnn))
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - Before training the loss is $\ln 71$ = 4.26<!--[[math.log(own_chars.vocab_size):.2f]]-->, because the network gives all characters about the same probability<!--[[? abs(history.losses[0] - math.log(own_chars.vocab_size)) < 0.03]]-->. After training it is about 2.05<!--[[? 2.0 < sum(history.losses[-20:]) / 20 < 2.1]]-->.
-# - The network writes short English words and line breaks, with capitals after them, but no sentence. With 32,167<!--[[sum(p.numel() for p in rnn.parameters()):,]]--> parameters
-#   it learned this from nothing but characters.
+# - The network writes short English words and line breaks, with capitals after them, but no sentence.
 # - The network of section 2 has 356,050<!--[[card["parameters"]:,]]--> parameters and computes its step in a different way; we say that it has a different *cell* ([lecture 8](08_gates.ipynb)). It was trained on 14<!--[[math.prod(card["training"][of] for of in ("steps", "batch", "time")) / card["training"]["passes"] / (300 * 32 * 32):.0f]]--> times
 #   as much text, for three epochs. Section 6 shows what it writes.
 # </details>
@@ -1001,8 +1000,7 @@ show.table([(name, f"{100 * part:.0f}") for name, part in right_on.items()], [""
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # A rule that looks only at the last letter is right for 85<!--[[100 * right_on["the last letter alone"]:.0f]]--> % of the test names. The network gets 87<!--[[100 * right_on["the network"]:.0f]]--> % right, in this one run
-# and on only 249<!--[[len(listed_test)]]--> names, so the difference may be chance. Always
-# compare a network with the simplest rule that you can think of.
+# and on only 249<!--[[len(listed_test)]]--> names, so the difference may be chance.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. Deeper, and in both directions

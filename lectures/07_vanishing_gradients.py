@@ -100,7 +100,7 @@ show.predict(
 # - The LSTM keeps far more, but it copied only 26<!--[[min(copied["LSTM, bias 1"]):.0f]]--> to 52<!--[[max(copied["LSTM, bias 1"]):.0f]]--> %.
 # </details>
 #
-# **The size of the gradient before training does not decide what a network learns.** Section 4 shows how far training can change it.
+# **The size of the gradient before training does not decide what a network learns.**
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Can a network look back further than 15 steps? SmolLM2 is a Transformer, a network that does not read step by step. It has 135 million
@@ -270,8 +270,7 @@ show.predict(
 # - The product of the norms (dashed) is a valid bound but a loose one, because the vector that one step stretches most
 #   seldom leaves it in the direction that the next step stretches most.
 # - Blue rings mark the eigenvalues of $U$. Orange dots mark those of the product over $d$ steps; we plot the $d$-th root of their absolute value, so both show
-#   growth per step. With growing distance all but a few dots collapse towards the centre, so the gradient survives along only a few of the
-#   sixteen directions of a state.
+#   growth per step.
 # </details>
 #
 # **A spectral radius above 1 allows a gradient to explode. It does not make it explode.**
@@ -634,7 +633,7 @@ widgets.cliff_playground(
 #
 # - **Not clipped**: the path slides down and bounces along the edge until it lands on the cliff. The next step throws it out of the
 #   picture<!--[[? descend(no_clipping, 0.3, 1)[0][1] > 0]]-->, onto a plateau where the loss is 0.0899<!--[[descend(no_clipping, 0.3, 1)[1][-1]:.4f]]--> and the
-#   gradient is nearly 0. It does not return within the 60 steps. A single step has led from an exploding gradient to a vanishing one.
+#   gradient is nearly 0. It does not return within the 60 steps.
 # - **Clipped by its norm**: the path meets the same cliff, but is pushed back only a little. After 60 steps the loss is 0.0247<!--[[descend(clip_by_norm, 0.3, 1)[1][-1]:.4f]]-->. It
 #   was below 0.001 on the way<!--[[? min(descend(clip_by_norm, 0.3, 1)[1]) < 0.001]]-->, but with steps of this length the path keeps bouncing and cannot settle.
 # - **Each entry clipped**: this path also survives, with diagonal steps; here it ends higher, with a loss of 0.0393<!--[[descend(clip_each_entry, 0.3, 1)[1][-1]:.4f]]-->.
@@ -740,7 +739,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Without clipping, at a rate of 2, the loss starts at 4.35<!--[[wild[0]:.2f]]-->, about the loss of a blind guess, and at least one step throws it far above that<!--[[? max(wild) > 7]]-->. How far, and whether it recovers
-#   within the 60 steps, may differ on your machine. The gradient's norm before clipping jumps as well; in the runs clipped at 0.3 it never exceeds 3<!--[[? max(max(norms) for (limit, _), (_, norms) in runs.items() if limit == "0.3") < 3]]-->.
+#   within the 60 steps, may differ on your machine. The gradient's norm before clipping jumps as well.
 # - Clipped at 0.3, the run at a rate of 2 ends at about 3.35<!--[[? abs(end["0.3", 2.0] - 3.35) < 0.02]]-->; clipped at 1, it survives, but with jumps<!--[[? max(runs["1", 2.0][0][1:]) > runs["1", 2.0][0][0]]]-->.
 # - At a rate of 0.5 nothing ever explodes<!--[[? max(runs["no clipping", 0.5][0]) == runs["no clipping", 0.5][0][0]]]-->, and without any clipping the loss ends at about 3.36<!--[[? abs(end["no clipping", 0.5] - 3.36) < 0.015]]-->.
 # - With $n_{\max} = 0.3$ and a rate of 2 nearly every step is clipped<!--[[? sum(norm > 0.3 for norm in runs["0.3", 2.0][1]) > 50]]-->, so this is gradient descent with steps of nearly constant length.
@@ -829,7 +828,7 @@ show.table(
 #   matrix and added no gate.
 # - A different learning rate does not achieve that. At the best of five rates the uniform network copied 16<!--[[100 * min(stored("gate_bias")["rows"]["RNN"]["right"]):.0f]]--> to 22<!--[[100 * max(stored("gate_bias")["rows"]["RNN"]["right"]):.0f]]--> % (`python -m
 #   lectures.recipes gate_bias`).
-# - At the start the identity matrix keeps more than half of the gradient, as the orthogonal one does<!--[[? min(kept["RNN, identity"]) > 0.5 and min(kept["RNN, orthogonal"]) > 0.5]]-->. But at the learning rate of the race, which we did not tune for it, it copies only 12<!--[[min(copied["RNN, identity"]):.0f]]--> to 31<!--[[max(copied["RNN, identity"]):.0f]]--> %.
+# - At the learning rate of the race, which we did not tune for it, the identity network copies only 12<!--[[min(copied["RNN, identity"]):.0f]]--> to 31<!--[[max(copied["RNN, identity"]):.0f]]--> %.
 # - **Two controls** change only the scale of a matrix. Divided by $\sqrt 3$, the orthogonal matrix has about the spectral radius of the uniform one, and
 #   copies only 19<!--[[min(copied["RNN, orthogonal / √3"]):.0f]]--> to 25<!--[[max(copied["RNN, orthogonal / √3"]):.0f]]--> %. Scaled to a radius of 1, the uniform matrix copies 31<!--[[min(copied["RNN, uniform, radius 1"]):.0f]]--> to 68<!--[[max(copied["RNN, uniform, radius 1"]):.0f]]--> %, more than unscaled with every seed<!--[[? min(copied["RNN, uniform, radius 1"]) > max(copied["RNN"])]]-->.
 # - In one longer run for each delay (`python -m lectures.recipes initialisation`) the

@@ -163,13 +163,13 @@ show.predict(
 # - With $x = -1$ the gate is 0.971<!--[[ugrnn_step(-1.0, 0.5)["G"]:.3f]]-->, so
 #   that input says "keep".
 # - $B = -1$ in the gate means $+1$ inside the $\sigma$. If the input and the state are 0, the gate is $\sigma(1)$ = 0.73<!--[[sigmoid(1):.2f]]-->, rather
-#   open. Some slides write $-B$, as we do here; most programs write $+b$. Mind the sign.
+#   open. Some slides write $-B$, as we do here; programs such as PyTorch write $+b$.
 # </details>
 #
 # The arrow along the top of the circuit is the path of the memory. **Along it the state is multiplied by $G$, but not by a matrix.**
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# The course's own cell computes these equations for many units and texts in one call. Here is its whole step:
+# Here is the step of the course's own cell, for many units and texts in one call:
 
 # %% slideshow={"slide_type": "fragment"}
 import inspect
@@ -357,8 +357,7 @@ show.predict(
 # - The output is $h_t$ = 0.818<!--[[by_lstm["o"]:.3f]]--> · tanh(0.964<!--[[by_lstm["new c"]:.3f]]-->) = 0.610<!--[[by_lstm["new h"]:.3f]]-->.
 # </details>
 #
-# Only $h$ feeds the gates and the softmax; $c$ is private. **The LSTM separates its memory from its output.** The final tanh bounds the
-# output, however large the memory has grown.
+# Only $h$ feeds the gates and the softmax; $c$ is private. **The LSTM separates its memory from its output.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Let everybody compute one box before you move the slider. What goes wrong: "forget gate 1" is read as "forget everything", and
@@ -485,8 +484,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Via the cell state only, $0.731^{20}$ = 0.002<!--[[sigmoid(1) ** 20:.3f]]--> of the gradient is left. With a bias of 4, $\sigma(4)$ = 0.982<!--[[sigmoid(4):.3f]]--> and 70<!--[[100 * sigmoid(4) ** 20:.0f]]--> % is left.
-# - The actual gates differ a little from $\sigma(b)$. Their product is within a factor of two of $\sigma(b)^{20}$ for biases of 0 and above<!--[[? all(0.5 < measured[b][1][20] / sigmoid(b) ** 20 < 2 for b in range(0, 7))]]-->.
-# - The measured gradient is larger than that product. With a bias of 1, the gradient by all paths together is 5<!--[[ratio[1]:.0f]]--> times as large as that via the cell state only;
+# - The measured gradient is larger than the product of the gates. With a bias of 1, the gradient by all paths together is 5<!--[[ratio[1]:.0f]]--> times as large as that via the cell state only;
 #   with a bias of 0, it is 13<!--[[ratio[0]:.0f]]--> times as large. The rest comes through $h$, the gates and the candidate, on paths that
 #   pass through matrices, as in a plain network.
 # </details>
@@ -922,10 +920,10 @@ HTML(
 # - **Memorising.** With 500 and with 1,000 parameters the RNN and the UGRNN store more than the LSTM<!--[[? all(less["memorising"][of][n][0] > less["memorising"][of][n][1] for of in ("rnn", "ugrnn") for n in ("500", "1000"))]]-->; with 2,000 parameters no cell differs clearly from the LSTM<!--[[? all(abs(less["memorising"][of]["2000"][0]) < less["memorising"][of]["2000"][1] for of in less["memorising"])]]-->. No run stores more than 2.4<!--[[bits.max():.1f]]--> bits
 #   per parameter, whereas Collins et al. reach five after long tuning. Such short runs cannot distinguish how much a cell can hold from how fast it learns.
 # - **Characters.** The GRU and the LSTM differ by at most about 0.1 nats, and five seeds do not show which is better<!--[[? all(abs(less["characters"]["gru"][n][0]) + less["characters"]["gru"][n][1] < 0.12 for n in ("20000", "60000"))]]--><!--[[? all(abs(less["characters"]["gru"][n][0]) < less["characters"]["gru"][n][1] for n in ("20000", "60000"))]]-->. With 60,000 parameters the RNN needs 0.13<!--[[less["characters"]["rnn"]["60000"][0]:.2f]]--> ± 0.07<!--[[less["characters"]["rnn"]["60000"][1]:.2f]]--> nats more than the LSTM<!--[[? less["characters"]["rnn"]["60000"][0] > less["characters"]["rnn"]["60000"][1]]]-->, and the UGRNN 0.32<!--[[less["characters"]["ugrnn"]["60000"][0]:.2f]]--> ± 0.10<!--[[less["characters"]["ugrnn"]["60000"][1]:.2f]]-->.
-# - **A learning rate that is the same for all cells can change their order.** At a rate of 0.003 the plain RNN is ahead of the LSTM by 0.2<!--[[min(at_one_rate):.1f]]--> nats, with 20,000 and with 60,000 parameters<!--[[? {round(ahead, 1) for ahead in at_one_rate} == {0.2}]]-->. At a rate of 0.03 the LSTM is ahead, as it is when each cell has its own best rate<!--[[? all(capacity["characters"]["lstm"][n]["tried"]["0.03"] < capacity["characters"]["rnn"][n]["tried"]["0.03"] for n in ("20000", "60000"))]]-->. (These are results of one seed, on the development plays.) The LSTM's best rate is thirty times as high as 0.003<!--[[? {capacity["characters"]["lstm"][n]["rate"] for n in ("20000", "60000")} == {0.09}]]-->.
+# - **A learning rate that is the same for all cells can change their order.** At a rate of 0.003 the plain RNN is ahead of the LSTM by 0.2<!--[[min(at_one_rate):.1f]]--> nats, with 20,000 and with 60,000 parameters<!--[[? {round(ahead, 1) for ahead in at_one_rate} == {0.2}]]-->. At a rate of 0.03 the LSTM is ahead, as it is when each cell has its own best rate<!--[[? all(capacity["characters"]["lstm"][n]["tried"]["0.03"] < capacity["characters"]["rnn"][n]["tried"]["0.03"] for n in ("20000", "60000"))]]-->. (These are results of one seed, on the development plays.)
 # </details>
 #
-# **At equal size, the order of the cells depends on the task and, in the one seed that we tried, on the learning rate.**
+# **At equal size, the order of the cells depends on the task.**
 #
 # **What if the network could leave a value unchanged, for as long as it wants? A gate near 1 does that, for as long as it stays near 1.
 # How well our networks had learned this after 250 steps depended on the cell and, for the LSTM, on the initial values of its gates.**
