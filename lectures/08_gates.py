@@ -484,7 +484,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Via the cell state only, $0.731^{20}$ = 0.002<!--[[sigmoid(1) ** 20:.3f]]--> of the gradient is left. With a bias of 4, $\sigma(4)$ = 0.982<!--[[sigmoid(4):.3f]]--> and 70<!--[[100 * sigmoid(4) ** 20:.0f]]--> % is left.
-# - The measured gradient is larger than the product of the gates. With a bias of 1, the gradient by all paths together is 5<!--[[ratio[1]:.0f]]--> times as large as that via the cell state only;
+# - With a bias of 1, the gradient after 20 steps by all paths together is 5<!--[[ratio[1]:.0f]]--> times as large as that via the cell state only;
 #   with a bias of 0, it is 13<!--[[ratio[0]:.0f]]--> times as large. The rest comes through $h$, the gates and the candidate, on paths that
 #   pass through matrices, as in a plain network.
 # </details>
@@ -633,7 +633,7 @@ show.predict(
 # </details>
 #
 # **Find a unit on one text, test it on a different one.** A correlation says that a unit varies together with something, not that the
-# network uses it. Below we test whether the network uses the unit for the position in the line.
+# network uses it.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Ask before the table: how would you fool yourself here? Then let them name a random unit, and look together for a meaning in
@@ -701,7 +701,7 @@ with_words = float(np.corrcoef(value, words_of_the_line)[0, 1])
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Does the network use this unit?** We *ablate* it: we set its output $h$ to 0, for the gates and for the softmax, and measure how much
 # the loss rises on the held-out play, at line breaks and elsewhere. As controls we do the same with 20 units chosen at random. Last, we
-# ablate the eight<!--[[words(len(next_best))]]--> units that follow the position in the line next most closely on the first play, although all eight follow it only weakly.
+# ablate the eight<!--[[words(len(next_best))]]--> units that follow the position in the line next most closely on the first play.
 
 # %% slideshow={"slide_type": "fragment"}
 rows = torch.tensor([tokenizer.encode(held_out[i : i + 1000]) for i in range(0, 8000, 1000)])
