@@ -50,7 +50,7 @@ from nlmcore.training import cosine_schedule, fit
 torch.set_num_threads(1)  # for networks as small as these one thread is fastest
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *Ask first: what would you change if your model's loss were too high? Most students say "a larger model". Then show the picture:
+# *Ask first: what would you change if your model's loss were too high? Many students say "a larger model". Then show the picture:
 # the model is the same in all rows. Two minutes.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -156,8 +156,8 @@ show.predict(
 #   descent with such a gradient, the loss of its own example falls, but the mean loss rises.
 # - The measured error follows the line of $1/\sqrt{B}$. This law has nothing to do with networks; it only requires that the
 #   examples are sampled independently. Neighbouring windows of a play are not independent, so shuffle the windows.
-# - As the network improves, the full gradient gets shorter<!--[[? full[1] < full[0]]]-->, and the error relative to it grows. For these biases, the error of minibatches of 64 is
-#   0.6<!--[[noise[0]:.1f]]--> times as long as the full gradient before training and 3.9<!--[[noise[1]:.1f]]--> times after 200 steps. (From this ratio, McCandlish
+# - In these 200 steps the full gradient of the biases gets shorter<!--[[? full[1] < full[0]]]-->. The error of minibatches of 64 grows from
+#   0.6<!--[[noise[0]:.1f]]--> times its length to 3.9<!--[[noise[1]:.1f]]--> times. (From this ratio, McCandlish
 #   et al. 2018 predict up to what size a larger minibatch pays off.)
 # </details>
 
@@ -216,7 +216,7 @@ compared(by_size, 2.4, 2.75, "Test loss by size of the minibatch")
 # </details>
 #
 # For the same number of examples, the smallest of these minibatches end at the lowest loss. A larger one estimates the gradient more
-# accurately at each *step*. On a GPU, which computes many examples in parallel, such a step need not take longer; we did not measure that. Beyond some size, which depends on the task, a larger minibatch saves hardly
+# accurately at each *step*. On a GPU, which computes many examples in parallel, such a step need not take longer. Beyond some size, which depends on the task, a larger minibatch saves hardly
 # any steps (Shallue et al. 2019).
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -326,14 +326,14 @@ widgets.optimiser_race(
 # - In momentum's sum the steps along the floor add up, and the swings across the valley cancel.
 # - At a rate of 2.1, each of SGD's steps across the valley is longer than the previous one. At 1.9 SGD still converges.
 # - With noisy gradients and a constant rate no optimiser settles. Each keeps jumping around the bottom, in larger jumps at a
-#   larger rate. Section 3 lowers the rate during training.
+#   larger rate.
 # - AdamW's decay pulls towards 0, and the bottom of this valley happens to be at 0.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### One language model
 #
-# Valleys are easy to draw, but they can mislead. So we race the four optimisers on a real loss, for 1,000 steps of 64 windows, with five
+# Now we race the four optimisers on a real loss, for 1,000 steps of 64 windows, with five
 # seeds and every optimiser at its best rate (`python -m lectures.recipes optimisers`). With the same seed, all four get the same
 # initial weights and the same minibatches, so we can compare them seed by seed.
 
@@ -370,10 +370,9 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Seed by seed, Adam ends 0.096<!--[[-paired(raced["Adam"], raced["SGD"])[0]:.3f]]--> ± 0.009<!--[[paired(raced["Adam"], raced["SGD"])[1]:.3f]]--> nats below SGD<!--[[? -paired(raced["Adam"], raced["SGD"])[0] > paired(raced["Adam"], raced["SGD"])[1]]]-->.
-# - According to textbooks, momentum beats SGD, and AdamW beats Adam. Neither advantage appears here. Momentum's loss minus SGD's is +0.017<!--[[paired(raced["momentum"], raced["SGD"])[0]:+.3f]]--> ± 0.024<!--[[paired(raced["momentum"], raced["SGD"])[1]:.3f]]--> nats,
-#   AdamW's minus Adam's −0.001<!--[[paired(raced["AdamW"], raced["Adam"])[0]:+.3f]]--> ± 0.005<!--[[paired(raced["AdamW"], raced["Adam"])[1]:.3f]]-->. Differences smaller than these intervals would not show.
-# - We did not test whether the decay of AdamW would help in longer training; this race uses 64,000<!--[[race["steps"] * 64:,]]--> of the 4.3<!--[[sum(map(len, shakespeare.texts("train"))) / 1e6:.1f]]--> million windows of all
-#   training plays.
+# - Momentum does not beat SGD here, nor does AdamW beat Adam. Momentum's loss minus SGD's is +0.017<!--[[paired(raced["momentum"], raced["SGD"])[0]:+.3f]]--> ± 0.024<!--[[paired(raced["momentum"], raced["SGD"])[1]:.3f]]--> nats,
+#   AdamW's minus Adam's −0.001<!--[[paired(raced["AdamW"], raced["Adam"])[0]:+.3f]]--> ± 0.005<!--[[paired(raced["AdamW"], raced["Adam"])[1]:.3f]]-->.
+# - We did not test whether the decay of AdamW would help in longer training.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -404,19 +403,9 @@ stretched = torch.diag(0.5 ** torch.arange(6.0)) @ torch.randn(6, 9, generator=d
 for name, matrix in {"step": stretched, "Muon's": orthogonalise(stretched)}.items():
     print(f"{name:7} singular values", torch.linalg.svdvals(matrix).numpy().round(2))
 
-# %% [markdown] slideshow={"slide_type": "fragment"}
-# > **Ask yourself.** Muon suits the matrices between layers. Why does it not suit the embedding?
-#
-# <details><summary><b>Answer</b></summary>
-#
-# The embedding is a table from which each character looks up one row. A layer's product $hW$ combines all
-# rows of its matrix; the rows of the embedding are never combined. (This is our explanation; we did not test it.) In practice, embeddings, the output matrix and biases usually keep Adam's step
-# (Jordan et al. 2024).
-# </details>
-
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # We compare Muon with Adam on this network, now with three<!--[[words(muon["depth"])]]--> hidden layers, for 500<!--[[muon["steps"]]]--> steps. The learning rate falls as in section 3, and all
-# rows share the same five seeds. In Muon's row, embeddings, biases and the output matrix keep Adam and its best rate. As a control, *equal
+# rows share the same five seeds. In Muon's row, embeddings, biases and the output matrix keep Adam and its best rate, as Jordan et al. recommend. As a control, *equal
 # length* rescales momentum's step to the length of Muon's, without orthogonalising it. Each row uses its own best rate, with a worse one on
 # either side (`python -m lectures.recipes muon`).
 
@@ -463,7 +452,7 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # In this race a wrong learning rate can cost more than a different optimiser. A rate ten times too small costs Adam 0.35<!--[[paired(slow["test"], raced["Adam"])[0]:.2f]]--> nats, and a rate three
-# times too small still costs 0.10<!--[[paired(adams["0.001"]["test"], raced["Adam"])[0]:.2f]]-->, as much as using SGD, at its best rate, instead of Adam<!--[[? best_adam == "0.003" and abs(paired(adams["0.001"]["test"], raced["SGD"])[0]) < 0.02]]-->. At the smallest of these rates the loss is still falling when the 1,000 steps end<!--[[? all(seed[-1] < seed[-2] for seed in slow["curve"]["dev"])]]-->; at a rate of 10 SGD diverges<!--[[? None in race["by"]["SGD"]["rates"]["10"]["test"]]]-->.
+# times too small still costs 0.10<!--[[paired(adams["0.001"]["test"], raced["Adam"])[0]:.2f]]-->, as much as using SGD, at its best rate, instead of Adam<!--[[? best_adam == "0.003" and abs(paired(adams["0.001"]["test"], raced["SGD"])[0]) < 0.02]]-->.
 # Start a sweep with factors of three, and widen the grid until the best rate has a worse one on either side.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -475,7 +464,7 @@ show.predict(
 #
 # A **schedule** makes the learning rate a function of the step. The idea of a **warm-up** is to begin with small steps, while Adam's
 # averages contain few gradients. The idea of letting the rate fall later is to end with small steps, because at a constant rate the noise of
-# the minibatches keeps the weights jumping. The usual schedule of language models rises linearly for $T_w$ steps and then falls along half a
+# the minibatches keeps the weights jumping. A common schedule of language models rises linearly for $T_w$ steps and then falls along half a
 # cosine wave. It is called a **cosine schedule** (Loshchilov & Hutter 2017; warm-up as in Goyal et al. 2017):
 #
 # $$\eta_t = \eta \cdot \begin{cases} t / T_w & t < T_w \\[2pt]
@@ -516,7 +505,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # Compared seed by seed with a constant rate, warm-up and cosine together lower the loss by 0.018<!--[[-against_constant["warm-up, cosine"][0]:.3f]]--> ± 0.014<!--[[against_constant["warm-up, cosine"][1]:.3f]]--><!--[[? -against_constant["warm-up, cosine"][0] > against_constant["warm-up, cosine"][1]]]--> nats. Warm-up
 # by itself does not lower it (a difference of +0.008<!--[[against_constant["warm-up"][0]:+.3f]]--> ± 0.004<!--[[against_constant["warm-up"][1]:.3f]]--><!--[[? against_constant["warm-up"][0] > 0]]-->); the cosine by itself makes a difference of +0.004<!--[[against_constant["cosine"][0]:+.3f]]--> ± 0.010<!--[[against_constant["cosine"][1]:.3f]]-->, which five seeds cannot
-# tell from 0<!--[[? abs(against_constant["cosine"][0]) < against_constant["cosine"][1]]]-->. This is a small network and a short run. [Lecture 15](15_transformer_language_model.ipynb) tests the warm-up of a Transformer.
+# tell from 0<!--[[? abs(against_constant["cosine"][0]) < against_constant["cosine"][1]]]-->. [Lecture 15](15_transformer_language_model.ipynb) tests the warm-up of a Transformer.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # > **What goes wrong.** *The schedule is cut off.* A cosine that was planned for 10,000 steps and cut off at 5,000 has never
@@ -626,7 +615,7 @@ compared(initialised, 2.5, 3.5, "Test loss of 20 layers by initialisation")
 # </details>
 #
 # In this stack weights of 0.01 let the signal vanish, and training fails. PyTorch's default, which also shrinks the signal, does almost as well as He's
-# rule. We do not know how small the weights may be before training fails. And a signal that survives is not enough: even with He's rule the twenty layers end at 2.90<!--[[ends_at["He"][0]:.2f]]-->, whereas the network of section 2, with
+# rule. Even with He's rule the twenty layers end at 2.90<!--[[ends_at["He"][0]:.2f]]-->, whereas the network of section 2, with
 # one hidden layer, ends at 2.32<!--[[means["Adam"]:.2f]]--> after as many steps<!--[[? deep["steps"] == race["steps"]]]-->.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -780,7 +769,7 @@ HTML(learned)
 # <details><summary><b>What to notice</b></summary>
 #
 # The development loss is lowest after about 100<!--[[turning]]--> of the 1,500 steps. Then it climbs above the loss of uniform guessing (the thin line,
-# $\ln 82$ = 4.41<!--[[math.log(V):.2f]]--><!--[[? V == 82 and worst > math.log(V)]]-->), while the training loss falls nearly to 0<!--[[? seen["training"][-1] < 0.1]]-->. The network no longer learns English; it learns two pages by heart. (This
+# $\ln 82$ = 4.41<!--[[math.log(V):.2f]]--><!--[[? V == 82 and worst > math.log(V)]]-->), while the training loss falls nearly to 0<!--[[? seen["training"][-1] < 0.1]]-->. The network has learned two pages by heart. (This
 # is one run.)
 # </details>
 
@@ -841,8 +830,8 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - At the last step the strongest decay that we tried has a loss of 2.79<!--[[mean_interval(outcomes["weight decay 1"])[0]:.2f]]-->, the network without a remedy 6.20<!--[[mean_interval(outcomes["nothing"])[0]:.2f]]-->. Dropout (4.15<!--[[mean_interval(outcomes["dropout 0.5"])[0]:.2f]]-->) and a
-#   smaller network (5.34<!--[[mean_interval(outcomes["fewer units 32"])[0]:.2f]]-->) only slow the overfitting down: with them, too, the loss ends far above its lowest value<!--[[? all(mean_interval(outcomes[name])[0] > mean_interval(outcomes[f"{name}, stopped early"])[0] + 1 for name in ("dropout 0.5", "fewer units 32"))]]-->.
-# - Remedies can be combined. Stopped at its best step, dropout reaches 2.99<!--[[mean_interval(outcomes["dropout 0.5, stopped early"])[0]:.2f]]-->; seed by seed, that is 0.12<!--[[-paired(outcomes["dropout 0.5, stopped early"], outcomes["early stopping"])[0]:.2f]]--> ± 0.02<!--[[paired(outcomes["dropout 0.5, stopped early"], outcomes["early stopping"])[1]:.2f]]--> less than early stopping alone.
+#   smaller network (5.34<!--[[mean_interval(outcomes["fewer units 32"])[0]:.2f]]-->) only slow the overfitting down: their loss still ends far above its lowest value<!--[[? all(mean_interval(outcomes[name])[0] > mean_interval(outcomes[f"{name}, stopped early"])[0] + 1 for name in ("dropout 0.5", "fewer units 32"))]]-->.
+# - Stopped at its best step, dropout reaches 2.99<!--[[mean_interval(outcomes["dropout 0.5, stopped early"])[0]:.2f]]-->; seed by seed, that is 0.12<!--[[-paired(outcomes["dropout 0.5, stopped early"], outcomes["early stopping"])[0]:.2f]]--> ± 0.02<!--[[paired(outcomes["dropout 0.5, stopped early"], outcomes["early stopping"])[1]:.2f]]--> less than early stopping alone.
 # - The strongest decay and the strongest dropout that we tried were the best, so stronger ones may be better still.
 # </details>
 #
@@ -916,14 +905,14 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - With two seeds each the intervals are so wide ($t$ = 12.7<!--[[T[0]:.1f]]-->) that they hardly ever show a difference. Five seeds are a good start.
+# - With two seeds each the intervals are so wide ($t$ = 12.7<!--[[T[0]:.1f]]-->) that they hardly ever show a difference.
 # - How many seeds you need depends on the difference. For a difference of twice the spread between seeds, five are enough;
 #   for a difference of a tenth of the spread you need some 1,570<!--[[2 * ((1.96 + 0.8416) / 0.1) ** 2:,.0f]]--> for each method (to find it four times out of five).
 # - In "ReLU against itself" there is no difference to find, yet now and then a draw of seeds shows one. One curve counts these false
 #   alarms. The other curve is for a test of twenty variants that change nothing: how often does at least one of them show a difference?
 # </details>
 #
-# Two runs prove nothing, and the best of twenty variants is not a discovery. Plan the seeds before you run them, use the same ones for
+# One run of each method cannot establish a small difference, and the best of twenty variants is not a discovery. Plan the seeds before you run them, use the same ones for
 # both sides, and test the difference.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -934,8 +923,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. The loss does not fall
 #
-# Our patients are seven training runs of our network, with 150 steps each. One is healthy; each of the others has one fault
-# that is common in practice. The thin line is the loss of uniform guessing, $\ln 82$ = 4.41<!--[[math.log(V):.2f]]-->.
+# Our patients are seven training runs of our network, with 150 steps each. One is healthy; each of the others has one fault.
+# The thin line is the loss of uniform guessing, $\ln 82$ = 4.41<!--[[math.log(V):.2f]]-->.
 
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
@@ -1013,7 +1002,7 @@ show.predict(
 # | check | healthy | if not |
 # |---|---|---|
 # | loss at step 0 | $\ln V$, or a little more | initial weights too large; wrong targets |
-# | overfit *one* minibatch | falls to nearly 0 | a bug in the model, the loss or the update; stop here and find it |
+# | overfit *one* minibatch | falls to nearly 0 | a bug in the model, the loss or the update, or a bad rate; stop here and find it |
 # | gradient norm of every parameter | none is 0, none keeps growing | weights at 0; a part cut off from the graph; `zero_grad` forgotten |
 # | loss against the entropy of single tokens (the loss if you know only their frequencies) | soon falls below it | input and target do not belong together; the signal dies on its way; softmax twice |
 # | loss against the best known loss | not below it | the input contains the target; test text in the training text |
@@ -1027,7 +1016,7 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Let groups of two diagnose all seven patients before anybody answers; five minutes. The usual mistake is to tune the rate of a
-# network that has a bug. Overfitting one minibatch takes seconds and tells a bug from a bad rate.*
+# network that has a bug. Overfitting one minibatch takes seconds, but it does not reveal wrong data: B and G pass.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you
@@ -1076,7 +1065,7 @@ widgets.optimiser_race(adam, {"SGD": sgd}, name="Adam", yours=my_adam)
 # <details><summary>Answer</summary>It gives them √(2/512) = 0.0625<!--[[(2 / 512) ** 0.5]]-->.</details>
 #
 # 5. The training loss is 1.2, the development loss 3.4. Your colleague suggests a larger network. Is that a good idea?
-# <details><summary>Answer</summary>Not until the gap is closed, because the network already fits the training text far better than new text.</details>
+# <details><summary>Answer</summary>Not yet. The network already fits the training text far better than new text; try the remedies of section 6 first.</details>
 #
 # 6. With the same three seeds, one method has losses of 2.31, 2.35 and 2.33, another of 2.36, 2.34 and 2.39. Is the first one better?
 # <details><summary>Answer</summary>Seed by seed the first one is lower by 0.033<!--[[-paired([2.31, 2.35, 2.33], [2.36, 2.34, 2.39])[0]:.3f]]--> ± 0.094<!--[[paired([2.31, 2.35, 2.33], [2.36, 2.34, 2.39])[1]:.3f]]-->, so these seeds do not show that it is better. More seeds may.</details>

@@ -56,7 +56,7 @@ from nlmcore.training import fit, teacher_forcing_loss, truncated_backpropagatio
 # The feed-forward model of [lecture 4](04_windows_and_convolutions.ipynb) reads a window of, say, four words and cannot see anything
 # before it. A wider window needs more weights, one block per position, and it still ends somewhere.
 #
-# You do not read in windows. You read one word, update your picture of the text a little, and read on. So give the network a **state** $h$, a
+# Instead, let the network read one word at a time, and give it a **state** $h$, a
 # vector that summarises what it has read so far. Each **step** computes the next state $h_t$ from the previous state and the vector $x_t$ of
 # the next word:
 #
@@ -159,8 +159,7 @@ show.predict(
 #   at "near" and "the". Up to a factor of 0.4<!--[[max(f for f in tenths if f * U[0, 0] < 1)]]-->, the factor times $u$ is below 1 and each step shrinks the memory.
 # </details>
 #
-# Here a unit that feeds back into itself strongly enough remembers, and a unit without this feedback forgets immediately. A trained
-# network has hundreds of units, and none of them has a name.
+# Here a unit that feeds back into itself strongly enough remembers, and a unit without this feedback forgets immediately.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # In `nlmcore` the step is `RNNCell`. It stores its weights transposed, as PyTorch does (`weight_hh` is the transpose of our $U$;
@@ -187,9 +186,8 @@ print("the same state:", torch.allclose(state[0], h))
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. The same weights at every time
 #
-# $U$, $W$ and $V$ are **shared over time**, so what the network learned about "not" as the third word also helps when "not" is the
-# thirtieth. After *the students opened their* the same matrices suggest *books*, at the beginning of a text or at its end. And the size
-# of the network does not depend on how far back it can look.
+# $U$, $W$ and $V$ are **shared over time**. The matrices that read "not" as the third word also read it as the
+# thirtieth, and the size of the network does not depend on how far back it can look.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Ask: which parts of the network grow when the text gets longer? (None; only the computation does.) What goes wrong: students count
@@ -220,7 +218,7 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # The state is *all* that the network remembers. So you may read a text in pieces, provided that you pass the state from piece to piece:
-# `logits, state = model(tokens, state)`. Every language model of this course has this signature.
+# `logits, state = model(tokens, state)`. Our recurrent language models all have this signature.
 
 # %% slideshow={"slide_type": "fragment"}
 # a recurrent network over characters of Shakespeare
@@ -372,8 +370,7 @@ print("after:\nHAMLET.\n" + written(rnn))
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - Before training the loss is $\ln 71$ = 4.26<!--[[math.log(own_chars.vocab_size):.2f]]-->, because the network gives all characters about the same probability<!--[[? abs(history.losses[0] - math.log(own_chars.vocab_size)) < 0.03]]-->. After training it is about 2.05<!--[[? 2.0 < sum(history.losses[-20:]) / 20 < 2.1]]-->.
-# - The network writes short English words and line breaks, with capitals after them, but no sentence. With 32,167<!--[[sum(p.numel() for p in rnn.parameters()):,]]--> parameters
-#   it learned this from nothing but characters.
+# - The network writes short English words and line breaks, with capitals after them, but no sentence.
 # - The network of section 2 has 356,050<!--[[card["parameters"]:,]]--> parameters and computes its step in a different way; we say that it has a different *cell* ([lecture 8](08_gates.ipynb)). It was trained on 14<!--[[math.prod(card["training"][of] for of in ("steps", "batch", "time")) / card["training"]["passes"] / (300 * 32 * 32):.0f]]--> times
 #   as much text, for three epochs. Section 6 shows what it writes.
 # </details>
@@ -441,8 +438,8 @@ print(f"autograd: {u_leaf.grad:.4f}")
 # $dL/du$ = −0.9716<!--[[by_hand:.4f]]-->, and autograd agrees<!--[[? abs(u_leaf.grad - by_hand) < 1e-6]]-->. The gradient is negative, so gradient descent makes $u$ larger. With a larger $u$ the state remembers more of the 1.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **What a program does.** Nobody multiplies out the long formula, because $\partial h_t/\partial U$ would have three axes. A
-# program goes back through time *once* and carries along one row vector, $\delta_t$. It is the gradient of the whole loss with respect to
+# **What a program does.** In the long formula, $\partial h_t/\partial U$ has three axes. A program never computes this
+# derivative. It goes back through time *once* and carries along one row vector, $\delta_t$. It is the gradient of the whole loss with respect to
 # the sum inside the tanh of step $t$. With $\delta_{T+1} = 0$,
 #
 # $$\delta_t = \Big(\frac{\partial L_t}{\partial h_t} + \delta_{t+1} U^\top\Big) \odot (1 - h_t^2), \qquad
@@ -646,7 +643,7 @@ show.predict(
 # </details>
 #
 # The state *could* carry the symbol, but truncation removes the gradient from the answer back to the symbol. With the gradients that
-# remain within the pieces, the network learns to keep the symbol only slowly, and with some seeds not at all.
+# remain within the pieces, whether the network learns the task depends on the seed.
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # > **What goes wrong.** You pass the state on but forget to **detach** it. Detaching a tensor keeps its values but cuts it from the
@@ -728,8 +725,6 @@ from_context = [perplexity_from(k) for k in contexts]
 enough = next(
     k for k, p in zip(contexts, from_context, strict=True) if p < 1.05 * from_context[-1]
 )
-table = stored("perplexity")
-seen = {name: row["perplexity"] for name, row in table["neural"].items()}
 show.predict(
     "The LSTM may use 64 words. How many of them are enough to come within 5 % of the perplexity that it reaches with all 64?",
     choices={"4": 4, "16": 16, "all 64": 64},
@@ -749,10 +744,6 @@ show.predict(
 # Being able to use the whole past does not mean using it. With one word of context, this LSTM has a perplexity of 91<!--[[from_context[0]:.0f]]-->; with sixteen, 39<!--[[from_context[4]:.0f]]-->;
 # with all 64, 38<!--[[from_context[-1]:.0f]]-->. On average, nearly all that it knows about the next word comes from the previous sixteen<!--[[? enough == 16]]-->. A single prediction may still
 # depend on a distant word.
-#
-# (For comparison, with one run each and measured on all test plays: after one epoch the LSTM has a perplexity of 57.4<!--[[seen["LSTM"]:.1f]]-->, a vanilla RNN 51.8<!--[[seen["RNN"]:.1f]]--> and a
-# GRU, a third kind of cell, 47.1<!--[[seen["GRU"]:.1f]]-->. After three epochs the LSTM has 43.5<!--[[seen["LSTM, 3 passes"]:.1f]]-->. We trained the others for one epoch only and tuned none, so these numbers do not rank the cells.
-# `python -m lectures.recipes perplexity`)
 
 # %% slideshow={"slide_type": "subslide"}
 draw = torch.Generator().manual_seed(3)
@@ -844,7 +835,7 @@ _, small_in_print = followed_by_small([piece.tags for piece in spoken])
 # printed play, this happens once<!--[[? small_in_print == 1]]-->.) Each label is the likeliest for its word, but a full stop and then a small letter can hardly both be right.
 #
 # If a model wrote a whole text like this, each word would be the likeliest by itself, for example "San" from one likely sentence
-# and "York" from another. The remedy is to feed each chosen word back before the next one is chosen. That is a language model.
+# and "York" from another. A remedy is to feed each chosen word back before the next one is chosen. That is a language model.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Which words are names?** Now the label is 1 for the name of a person and 0 for any other word. The plays provide these labels: a
@@ -947,9 +938,8 @@ show.curves(
 #   passages from comedies, and only on 46<!--[[min(v for k, v in by_play.items() if "tragedy" in k):.0f]]--> to 53<!--[[max(v for k, v in by_play.items() if "tragedy" in k):.0f]]--> % of those from tragedies.
 # - **Naive Bayes**, which counts words and ignores their order, is right on 79<!--[[bayes["160"]:.0f]]--> % after 160 words
 #   and is ahead at every length<!--[[? all(bayes[n] > row[n] for row in genre["rows"].values() if row is not bayes for n in bayes)]]-->.
-# - If the words of each passage are shuffled, the recurrent network is still right on 71<!--[[shuffled["160"]:.0f]]--> % after 160 words. So over a
-#   whole passage it makes hardly any use of word order. (In the picture shuffling seems to hurt after ten words. But this is a single
-#   shuffle, and with a different one the gap may vanish.)
+# - If the words of each passage are shuffled, the recurrent network is still right on 71<!--[[shuffled["160"]:.0f]]--> % after 160 words.
+#   On whole passages the order of the words hardly affects its score.
 # </details>
 #
 # So first try a model that only counts words, such as naive Bayes. (Four held-out plays are few, so do not trust a difference of a point or two.)
@@ -979,7 +969,7 @@ def spelled(part):
 
 # %% slideshow={"slide_type": "fragment"}
 torch.manual_seed(0)
-reader = RecurrentLM(27, "gru", 16, 48)  # we use its states, and put our own head on the last one
+reader = RecurrentLM(27, "gru", 16, 48)  # a GRU (lecture 8); our own head reads its last state
 head = torch.nn.Linear(48, 1)
 optimizer = torch.optim.Adam(
     [*reader.recurrent.parameters(), *reader.embedding.parameters(), *head.parameters()], 5e-3
@@ -1010,8 +1000,7 @@ show.table([(name, f"{100 * part:.0f}") for name, part in right_on.items()], [""
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # A rule that looks only at the last letter is right for 85<!--[[100 * right_on["the last letter alone"]:.0f]]--> % of the test names. The network gets 87<!--[[100 * right_on["the network"]:.0f]]--> % right, in this one run
-# and on only 249<!--[[len(listed_test)]]--> names, so the difference may be chance. Always
-# compare a network with the simplest rule that you can think of.
+# and on only 249<!--[[len(listed_test)]]--> names, so the difference may be chance.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. Deeper, and in both directions
@@ -1050,7 +1039,7 @@ HTML(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# For labelling, reading in both directions pays off, as the punctuation of section 6 shows. It is tempting to do the same in a
+# Reading in both directions paid off for the punctuation of section 6. It is tempting to do the same in a
 # language model. Try it on a text that offers *nothing* to learn: symbols sampled uniformly from an alphabet of 20, independently of one
 # another. No model that reads only the past can reach a loss below $\ln 20$ = 3.00<!--[[math.log(20):.2f]]-->.
 
@@ -1145,8 +1134,8 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # Depth itself does not shrink the gradient of this stack; PyTorch's small initial weights do. If you multiply them by $\sqrt 3$, the gradient
-# no longer shrinks<!--[[? enlarged[1] > enlarged[0]]]-->. With residual connections the gradient does not vanish, whichever of the two initialisations you choose<!--[[? min(growth["PyTorch, residual"], growth["Glorot, residual"]) > 1]]-->. (Growth is not a virtue in itself. In [lecture 5](05_training_well.ipynb)
-# we measured that a deep stack *trains* better with residual connections and LayerNorm.) [Lecture 7](07_vanishing_gradients.ipynb) is about the
+# no longer shrinks<!--[[? enlarged[1] > enlarged[0]]]-->. With residual connections the gradient does not vanish, whichever of the two initialisations you choose<!--[[? min(growth["PyTorch, residual"], growth["Glorot, residual"]) > 1]]-->. In [lecture 5](05_training_well.ipynb)
+# a deep stack also *trained* better with residual connections and LayerNorm. [Lecture 7](07_vanishing_gradients.ipynb) is about the
 # same problem in the direction of *time*, and [lecture 8](08_gates.ipynb) about the same remedy, a residual connection through
 # time.
 
@@ -1174,14 +1163,14 @@ show.predict(
 # training must teach it what to carry, and each step must wait for the previous one.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *Ask which row of the table matters most today. (Training in parallel.) What goes wrong: they answer that the window needs as many
+# *What goes wrong: they answer that the window needs as many
 # rounds, because it has as many multiplications. Separate work from waiting. 3 minutes.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself
 #
 # 1. A recurrent network was trained on sentences of 20 words. What must you change so that it can read a sentence of 50 words?
-# <details><summary>Answer</summary>Nothing, because the step is the same at every time step. (Nobody promises that it does well on
+# <details><summary>Answer</summary>Nothing, because the step is the same at every time step. (It may still do badly on
 # longer sentences.)</details>
 #
 # 2. $dL/dU$ contains a double sum. What are its two indices?

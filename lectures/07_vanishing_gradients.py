@@ -4,8 +4,8 @@
 # *When she tried to print her tickets, she found that the printer was out of toner. She went to the stationery store to buy
 # more toner. It was very overpriced. After installing the toner into the printer, she finally printed her* ___
 #
-# You know the word, although it occurred 46<!--[[large["distance"]]]--> tokens ago. A network that reads from left to right can also know it, but only if
-# training has taught it to keep that word for so long. Here is the same problem in miniature. A network reads five symbols, then ten
+# You know the word, although it occurred 46<!--[[large["distance"]]]--> tokens ago. A recurrent network can know it only if its
+# state still holds that word. Here is the same problem in miniature. A network reads five symbols, then ten
 # blanks, then a signal that means *now write the symbols*.
 #
 # <img src="figures/plain_against_gated.svg" width="860" alt="Fraction of symbols copied correctly against training steps. The band of the plain network stays near guessing; the bands of two gated networks, UGRNN and GRU, rise to about two thirds and one half.">
@@ -100,7 +100,7 @@ show.predict(
 # - The LSTM keeps far more, but it copied only 26<!--[[min(copied["LSTM, bias 1"]):.0f]]--> to 52<!--[[max(copied["LSTM, bias 1"]):.0f]]--> %.
 # </details>
 #
-# **The size of the gradient before training does not decide what a network learns.** Section 4 shows how far training can change it.
+# **The size of the gradient before training does not decide what a network learns.**
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Can a network look back further than 15 steps? SmolLM2 is a Transformer, a network that does not read step by step. It has 135 million
@@ -110,8 +110,7 @@ show.predict(
 #
 # <img src="figures/seen_by_smollm2.svg" width="860" alt="The passage about the tickets, with each word shaded by the gradient of the loss of the next word in SmolLM2. The strongest shade is on 'tickets', 46 tokens back.">
 #
-# SmolLM2 differs from our networks in size, data and training, so this is not a comparison. The lectures on attention explain how SmolLM2
-# looks back.
+# The lectures on attention explain how SmolLM2 looks back.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Ask the room for the missing word, then ask how far back they looked. What goes wrong: students take a gradient for the network's
@@ -122,8 +121,8 @@ show.predict(
 #
 # Unrolled over $T$ words, a recurrent network is a network of $T$ layers. A deep network of [lecture 3](03_backpropagation.ipynb)
 # had different weights in every layer. This one has the *same* weights at every step. If one step multiplies by some factor, $T$ steps
-# multiply by it $T$ times. For a single number, $0.9^{50}$ is 0.005<!--[[0.9**50:.3f]]-->, and $1.1^{50}$ is 117<!--[[1.1**50:.0f]]-->. Over 50 steps the small difference
-# between 0.9 and 1.1 grows to a factor of more than 20,000<!--[[? (1.1 / 0.9) ** 50 > 20_000]]-->. Only a factor of exactly 1 changes nothing.
+# multiply by it $T$ times. For a single number, $0.9^{50}$ is 0.005<!--[[0.9**50:.3f]]-->, and $1.1^{50}$ is 117<!--[[1.1**50:.0f]]-->. Only a factor of exactly 1
+# changes nothing.
 #
 # A matrix does more than scale. Here one vector (orange) is multiplied by the same matrix again and again:
 #
@@ -142,8 +141,8 @@ show.predict(
 #
 # If $U$ has the eigenvalue $\lambda$ (there is a row vector $v \ne 0$ with $vU = \lambda v$; $\lambda$ may be complex), then $U^t$ has
 # the eigenvalue $\lambda^t$. (The matrix on the right of the picture has the eigenvalues 1.15 and 0.7. The one in the middle has two
-# complex eigenvalues, both with $|\lambda| = 1$.) The largest $|\lambda|$ is the **spectral radius** $\rho$. In the long run the powers $U^t$ grow or shrink
-# like $\rho^t$. The **norm** $\|U\|$ is the largest **singular value** $s$, the most by which a *single* multiplication can stretch
+# complex eigenvalues, both with $|\lambda| = 1$.) The largest $|\lambda|$ is the **spectral radius** $\rho$. In the long run the powers $U^t$ shrink
+# to 0 if $\rho < 1$ and grow without bound if $\rho > 1$. The **norm** $\|U\|$ is the largest **singular value** $s$, the most by which a *single* multiplication can stretch
 # a vector. Therefore $\rho^t \le \|U^t\| \le s^t$ for every $t$.
 #
 # We compare three matrices: one with random entries; a rotation (an **orthogonal matrix**, which preserves every length); and a chain,
@@ -184,14 +183,13 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - **Chain, 0.8**: every eigenvalue is 0.8, and yet $\|U^t\|$ first climbs to 214<!--[[max(chain):.0f]]-->, at $t$ = 24<!--[[chain.index(max(chain))]]-->, and only then dies out.
-# - A text of 30 words ends near this peak<!--[[? chain[30] > 0.8 * max(chain)]]-->.
 # - At a radius below 1, only the powers of a **non-normal matrix** can grow first. Such a matrix has no full set of perpendicular
 #   eigenvectors ($U U^\top \ne U^\top U$). The chain has a single eigenvector.
 # - **Rotation**: at a radius of exactly 1, the norm of its powers is exactly 1 for every $t$<!--[[? abs(power_norms(matrices["rotation (orthogonal)"].double(), 100)[100] - 1) < 1e-4]]-->, because $\rho = s$.
 # - **Random**: the $s$ of this matrix is 1.65<!--[[torch.linalg.matrix_norm(matrices["random"], 2):.2f]]--> times its $\rho$. The norm of its powers soon runs parallel to $\rho^t$, a little above it.
 # </details>
 #
-# **Eigenvalues tell you where the norm of the powers ends, not how it gets there.**
+# **A spectral radius below 1 tells you that the powers die out in the end, not that they shrink on the way.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes, four of them for this picture. Have somebody read the axis aloud: each grid line is a factor of a hundred thousand. What
@@ -272,8 +270,7 @@ show.predict(
 # - The product of the norms (dashed) is a valid bound but a loose one, because the vector that one step stretches most
 #   seldom leaves it in the direction that the next step stretches most.
 # - Blue rings mark the eigenvalues of $U$. Orange dots mark those of the product over $d$ steps; we plot the $d$-th root of their absolute value, so both show
-#   growth per step. With growing distance all but a few dots collapse towards the centre, so the gradient survives along only a few of the
-#   sixteen directions of a state.
+#   growth per step.
 # </details>
 #
 # **A spectral radius above 1 allows a gradient to explode. It does not make it explode.**
@@ -320,7 +317,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Gradient against distance, measured
 #
-# You need no theory to *measure* this gradient. Run any cell over a text, take a loss that depends only on the last state, and let autograd compute
+# You can *measure* this gradient. Run any cell over a text, take a loss that depends only on the last state, and let autograd compute
 # $\|\partial L / \partial h_t\|$ for every $t$. `nlmcore.diagnostics.gradient_norms` does this for any cell:
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -397,7 +394,7 @@ show.predict(
 #   gradient of the orthogonal RNN falls by 8<!--[[powers_lost("rnn", "orthogonal", 1, 1 / 0.3):.0f]]--> orders.
 # - **Gain 2**: the gradient of the orthogonal RNN explodes, by more than six orders of magnitude<!--[[? powers_lost("rnn", "orthogonal", 2) < -6]]-->. With the identity it vanishes
 #   faster than with the other two<!--[[? powers_lost("rnn", "identity", 2) > max(powers_lost("rnn", other, 2) for other in ("uniform", "orthogonal"))]]-->. There each unit feeds back only into itself, and saturates: the mean slope of tanh is 0.12<!--[[slope("identity", 2):.2f]]-->, compared with 0.48<!--[[slope("orthogonal", 2):.2f]]--> with
-#   orthogonal weights. No single gain works for all three initialisations.
+#   orthogonal weights.
 # - The **UGRNN** and the **LSTM** lose at most eight orders of magnitude<!--[[? max(powers_lost("ugrnn", "uniform", 1), powers_lost("lstm", "uniform", 1)) < 8.05]]--> with uniform weights, whereas the **GRU** loses 20<!--[[powers_lost("gru", "uniform", 1):.0f]]-->. But the cells also
 #   start with different biases. In our UGRNN and LSTM a bias of 1 makes a unit keep more of its value from step to step; in the GRU, as in
 #   PyTorch's, this bias is about 0. [Lecture 8](08_gates.ipynb) explains gates and gives all three the same bias.
@@ -503,7 +500,7 @@ show.predict(
 # - With orthogonal weights they make up 21<!--[[min(distant["orthogonal"]):.0f]]--> to 32<!--[[max(distant["orthogonal"]):.0f]]--> %, with the identity 10<!--[[min(distant["identity"]):.0f]]--> to 13<!--[[max(distant["identity"]):.0f]]--> %. Section 7 shows what the three learn.
 # </details>
 #
-# **AdamW rescales the sum, not its terms.** Compared with the terms of the nearer steps, those of the distant steps still hardly count.
+# **AdamW rescales the sum, not its terms.** With uniform weights, the terms of the distant steps still hardly count.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # > **What goes wrong.** There are three ways to get the measurement of this section wrong. (1) You take *the gradient of the weights* instead of that of the
@@ -636,7 +633,7 @@ widgets.cliff_playground(
 #
 # - **Not clipped**: the path slides down and bounces along the edge until it lands on the cliff. The next step throws it out of the
 #   picture<!--[[? descend(no_clipping, 0.3, 1)[0][1] > 0]]-->, onto a plateau where the loss is 0.0899<!--[[descend(no_clipping, 0.3, 1)[1][-1]:.4f]]--> and the
-#   gradient is nearly 0. It does not return within the 60 steps. A single step has led from an exploding gradient to a vanishing one.
+#   gradient is nearly 0.
 # - **Clipped by its norm**: the path meets the same cliff, but is pushed back only a little. After 60 steps the loss is 0.0247<!--[[descend(clip_by_norm, 0.3, 1)[1][-1]:.4f]]-->. It
 #   was below 0.001 on the way<!--[[? min(descend(clip_by_norm, 0.3, 1)[1]) < 0.001]]-->, but with steps of this length the path keeps bouncing and cannot settle.
 # - **Each entry clipped**: this path also survives, with diagonal steps; here it ends higher, with a loss of 0.0393<!--[[descend(clip_each_entry, 0.3, 1)[1][-1]:.4f]]-->.
@@ -723,6 +720,8 @@ def draw_training(n_max, rate):
 
 wild = runs["no clipping", 2.0][0]
 end = {setting: sum(losses[-15:]) / 15 for setting, (losses, _) in runs.items()}
+shares = rows.flatten().bincount() / rows.numel()
+by_frequency = float(torch.special.entr(shares).sum())  # if you know only the frequencies
 highest = ["its first value, since it only falls", "a little higher, below 6", "above 6"]
 show.predict(
     f"Without clipping, at a learning rate of 2, the loss starts at {wild[0]:.2f}. What is the highest loss in the 60 steps?",
@@ -740,17 +739,15 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Without clipping, at a rate of 2, the loss starts at 4.35<!--[[wild[0]:.2f]]-->, about the loss of a blind guess, and at least one step throws it far above that<!--[[? max(wild) > 7]]-->. How far, and whether it recovers
-#   within the 60 steps, may differ on your machine. The gradient's norm before clipping jumps as well; in the runs clipped at 0.3 it never exceeds 3<!--[[? max(max(norms) for (limit, _), (_, norms) in runs.items() if limit == "0.3") < 3]]-->.
+#   within the 60 steps, may differ on your machine. The gradient's norm before clipping jumps as well.
 # - Clipped at 0.3, the run at a rate of 2 ends at about 3.35<!--[[? abs(end["0.3", 2.0] - 3.35) < 0.02]]-->; clipped at 1, it survives, but with jumps<!--[[? max(runs["1", 2.0][0][1:]) > runs["1", 2.0][0][0]]]-->.
-# - The best of the nine
-#   runs has a rate of 1 and $n_{\max} = 1$<!--[[? min(end, key=end.get) == ("1", 1.0)]]-->, and ends at about 3.3<!--[[? abs(end["1", 1.0] - 3.3) < 0.04]]-->.
-# - What about a smaller rate? At 0.5 nothing ever explodes<!--[[? max(runs["no clipping", 0.5][0]) == runs["no clipping", 0.5][0][0]]]-->, and without any clipping the loss ends at about 3.36<!--[[? abs(end["no clipping", 0.5] - 3.36) < 0.015]]-->.
-# - Watch how often the gradient is clipped. With $n_{\max} = 0.3$ and a rate of 2 nearly every step is clipped<!--[[? sum(norm > 0.3 for norm in runs["0.3", 2.0][1]) > 50]]-->, so this is gradient descent with steps of nearly constant length. No
-#   single $n_{\max}$ suits all networks. Pascanu et al. (2013, section 3.2) choose it after watching the average norm for a while.
+# - At a rate of 0.5 nothing ever explodes<!--[[? max(runs["no clipping", 0.5][0]) == runs["no clipping", 0.5][0][0]]]-->, and without any clipping the loss ends at about 3.36<!--[[? abs(end["no clipping", 0.5] - 3.36) < 0.015]]-->.
+# - With $n_{\max} = 0.3$ and a rate of 2 nearly every step is clipped<!--[[? sum(norm > 0.3 for norm in runs["0.3", 2.0][1]) > 50]]-->, so this is gradient descent with steps of nearly constant length.
+#   Pascanu et al. (2013, section 3.2) choose $n_{\max}$ after watching the average norm for a while.
 # </details>
 #
-# **Clipped at 0.3, a rate of 2 does as well as the rate of 0.5 that needs no clipping<!--[[? abs(end["0.3", 2.0] - end["no clipping", 0.5]) < 0.05]]-->.** These are single runs of 60 steps,
-# an illustration and not a comparison. And clipping does not bring back a gradient that has vanished.
+# **Clipped at 0.3, this network survives a rate of 2, and ends about as low as at a rate of 0.5 without clipping<!--[[? abs(end["0.3", 2.0] - end["no clipping", 0.5]) < 0.05]]-->.** After these 60 steps, no
+# run predicts clearly better than the frequencies of the characters<!--[[? min(end.values()) > by_frequency - 0.05]]-->. And clipping does not bring back a gradient that has vanished.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. What the conditions say, and what helps
@@ -831,12 +828,12 @@ show.table(
 #   matrix and added no gate.
 # - A different learning rate does not achieve that. At the best of five rates the uniform network copied 16<!--[[100 * min(stored("gate_bias")["rows"]["RNN"]["right"]):.0f]]--> to 22<!--[[100 * max(stored("gate_bias")["rows"]["RNN"]["right"]):.0f]]--> % (`python -m
 #   lectures.recipes gate_bias`).
-# - At the start the identity matrix keeps more than half of the gradient, as the orthogonal one does<!--[[? min(kept["RNN, identity"]) > 0.5 and min(kept["RNN, orthogonal"]) > 0.5]]-->. But at the learning rate of the race, which we did not tune for it, it copies only 12<!--[[min(copied["RNN, identity"]):.0f]]--> to 31<!--[[max(copied["RNN, identity"]):.0f]]--> %.
+# - At the learning rate of the race, which we did not tune for it, the identity network copies only 12<!--[[min(copied["RNN, identity"]):.0f]]--> to 31<!--[[max(copied["RNN, identity"]):.0f]]--> %.
 # - **Two controls** change only the scale of a matrix. Divided by $\sqrt 3$, the orthogonal matrix has about the spectral radius of the uniform one, and
 #   copies only 19<!--[[min(copied["RNN, orthogonal / √3"]):.0f]]--> to 25<!--[[max(copied["RNN, orthogonal / √3"]):.0f]]--> %. Scaled to a radius of 1, the uniform matrix copies 31<!--[[min(copied["RNN, uniform, radius 1"]):.0f]]--> to 68<!--[[max(copied["RNN, uniform, radius 1"]):.0f]]--> %, more than unscaled with every seed<!--[[? min(copied["RNN, uniform, radius 1"]) > max(copied["RNN"])]]-->.
-# - The better initialisation has its limits. In one longer run for each delay (`python -m lectures.recipes initialisation`) the
+# - In one longer run for each delay (`python -m lectures.recipes initialisation`) the
 #   orthogonal network copied after 20 blanks and only guessed after 40<!--[[? longer["20"] > 0.995 and longer["40"] < 0.15]]-->. Yet at the start 22<!--[[100 * 10 ** stored("initialisation")["gradient_log10"]["orthogonal"][40]:.0f]]--> % of its gradient was left after 40 steps. We
-#   do not know why it failed, or how often it would.
+#   do not know why it failed.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -916,7 +913,7 @@ widgets.clipping_playground(clip_by_norm, {"each entry": clip_each_entry}, yours
 # | $h_t = \tanh(x_t W + h_{t-1} U)$, rows | $h_t = \sigma(U h_{t-1} + W x_t)$, columns; $x_t = W_{rec}\,\sigma(x_{t-1}) + W_{in} u_t + b$ (Pascanu et al.) | one step; ours transposed |
 # | $J_j = \mathrm{diag}(1 - h_j^2)\, U^\top$ | $\partial h_j / \partial h_{j-1}$, $W_{rec}^\top \mathrm{diag}(\sigma'(x_{j-1}))$ | one step's Jacobian |
 # | $J_T \cdots J_{t+1}$ | $\prod_{j=t+1}^{T} \partial h_j / \partial h_{j-1}$ | how the state at $T$ depends on the state at $t$ |
-# | $\rho$, the largest $\lvert\lambda\rvert$ | spectral radius | growth per step in the long run |
+# | $\rho$, the largest $\lvert\lambda\rvert$ | spectral radius | average growth per step in the long run |
 # | $s$, the largest singular value | $\sigma$, $\|W\|$, $\|W\|_2$, $\lambda_1$ (Pascanu et al.) | the most that one step can stretch a vector |
 # | $n_{\max}$ | threshold, max_norm, $\theta$ | the longest gradient allowed |
 # | $g$ | $\hat g$, $\nabla_\Phi L$ | the gradient of all parameters together |
@@ -930,7 +927,7 @@ widgets.clipping_playground(clip_by_norm, {"each entry": clip_each_entry}, yours
 # ### Words of this lecture
 #
 # - **eigenvalue**: a number λ by which a matrix multiplies some vector without changing its direction; powers of the matrix multiply that vector by powers of λ.
-# - **spectral radius**: the largest absolute value of a matrix's eigenvalues; in the long run, powers of the matrix grow or shrink like powers of this value.
+# - **spectral radius**: the largest absolute value of a matrix's eigenvalues; in the long run, the powers of the matrix shrink if it is below 1 and grow if it is above 1.
 # - **singular value**: how much a matrix stretches one of its perpendicular directions; the largest is the matrix's norm.
 # - **norm**: the length of a vector; for a matrix, the most by which it can stretch a vector.
 # - **orthogonal matrix**: a matrix that preserves every length; all its singular values, and the absolute values of its eigenvalues, are 1.

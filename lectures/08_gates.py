@@ -1,8 +1,8 @@
 # %% [markdown] slideshow={"slide_type": "slide"}
 # # Gates: UGRNN, GRU, LSTM
 #
-# A recurrent network rewrites its whole state at every step. In [lecture 7](07_vanishing_gradients.ipynb) its gradient did not
-# survive this. **What if the network could leave a value unchanged, for as long as it wants?**
+# A plain recurrent network rewrites its whole state at every step. In [lecture 7](07_vanishing_gradients.ipynb), with the usual initial
+# weights, its gradient did not survive this. **What if the network could leave a value unchanged, for as long as it wants?**
 #
 # <img src="figures/a_unit_that_counts.svg" width="860" alt="Lines of Shakespeare, each character shaded by one memory unit of a trained network. The shade is faint at the start of every line and grows stronger towards its end.">
 #
@@ -62,12 +62,12 @@ torch.set_num_threads(1)  # for matrices as small as these one thread is fastest
 #
 # $$h_t = h_{t-1} + R_t.$$
 #
-# The derivative of $h_t$ with respect to $h_{t-1}$ is now the identity plus the derivative of $R_t$, so a gradient can pass. But nothing is
-# ever *forgotten*; after 1,000 steps the state is a sum of 1,000 terms. So mix the old state and $R_t$, with a number $g$ between 0 and 1:
+# The derivative of $h_t$ with respect to $h_{t-1}$ is now the identity plus the derivative of $R_t$, so a gradient can pass. But the state only
+# adds up; after 1,000 steps it is a sum of 1,000 terms. So mix the old state and $R_t$, with a number $g$ between 0 and 1:
 #
 # $$h_t = g\, h_{t-1} + (1 - g)\, R_t.$$
 #
-# Each step multiplies the contribution of $h_0$ by $g$, so after $t$ steps a fraction $g^t$ of it is left. The number of steps after
+# Each step multiplies the direct contribution of $h_0$ by $g$, so after $t$ steps a fraction $g^t$ of it is left. The number of steps after
 # which half of it is gone is the **half-life**. A unit with such a fixed $g$ is a **leaky unit**.
 
 
@@ -94,8 +94,7 @@ show.predict(
 #   small one at the jump and a large one elsewhere.
 # </details>
 #
-# So let the network *compute* $g$, at every step and for every unit, from its input and its state. Such a value is a **gate**. **That is
-# the idea of this lecture; the rest is bookkeeping.**
+# So let the network *compute* $g$, at every step and for every unit, from its input and its state. Such a value is a **gate**.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Ask: what would you do with a calendar that erases a tenth of itself every day? What goes wrong: students take g for the fraction
@@ -104,7 +103,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. One gate: the UGRNN
 #
-# The smallest gated cell, the **UGRNN** or update-gate recurrent network (Collins, Sohl-Dickstein & Sussillo 2016), does just that:
+# The smallest of our gated cells, the **UGRNN** or update-gate recurrent network (Collins, Sohl-Dickstein & Sussillo 2016), does just that:
 #
 # $$R_t = \tanh(x_t W^{xR} + h_{t-1} W^{hR} - B^R), \qquad G_t = \sigma(x_t W^{xG} + h_{t-1} W^{hG} - B^G),$$
 #
@@ -164,13 +163,13 @@ show.predict(
 # - With $x = -1$ the gate is 0.971<!--[[ugrnn_step(-1.0, 0.5)["G"]:.3f]]-->, so
 #   that input says "keep".
 # - $B = -1$ in the gate means $+1$ inside the $\sigma$. If the input and the state are 0, the gate is $\sigma(1)$ = 0.73<!--[[sigmoid(1):.2f]]-->, rather
-#   open. Some slides write $-B$, as we do here; most programs write $+b$. Mind the sign.
+#   open. Some slides write $-B$, as we do here; programs such as PyTorch write $+b$.
 # </details>
 #
 # The arrow along the top of the circuit is the path of the memory. **Along it the state is multiplied by $G$, but not by a matrix.**
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# The course's own cell computes these equations for many units and texts in one call. Here is its whole step:
+# Here is the step of the course's own cell, for many units and texts in one call:
 
 # %% slideshow={"slide_type": "fragment"}
 import inspect
@@ -279,19 +278,18 @@ for units in (1, 3):
 # reset before or after the product.
 # </details>
 #
-# **Weights trained in one form are wrong in the other, and no error message tells you.**
+# **With more than one unit, weights trained in one form are wrong in the other, and no error message tells you.**
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # > **What goes wrong.** **You swap $z$ and $1 - z$.** In Cho et al. (2014) and here $z$ is the fraction that is *kept*; some texts
 # > (Chung et al. 2014) write $h_t = (1 - z_t) \odot h_{t-1} + z_t \odot n_t$. Either form is fine on its own, since training
 # > adapts. But if you mix the two forms (or load weights of the other form), the cell keeps what it should replace. **You apply $r$
 # > in the wrong place**: to $h$ in $z \odot h$, or to the input term. It belongs only inside the candidate, at its recurrent term.
-# > **You reset before instead of after** (see above).
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Three gates and two states: the LSTM
 #
-# The oldest gated cell is the **LSTM**, long short-term memory (Hochreiter & Schmidhuber 1997; in the form of Gers, Schmidhuber & Cummins
+# The oldest of our gated cells is the **LSTM**, long short-term memory (Hochreiter & Schmidhuber 1997; in the form of Gers, Schmidhuber & Cummins
 # 2000). It carries *two* vectors: the **cell state** $c$, its memory, and the hidden state $h$, its output.
 #
 # $$i_t = \sigma(x_t W^i + h_{t-1} U^i + b^i), \quad f_t = \sigma(x_t W^f + h_{t-1} U^f + b^f), \quad
@@ -359,8 +357,7 @@ show.predict(
 # - The output is $h_t$ = 0.818<!--[[by_lstm["o"]:.3f]]--> · tanh(0.964<!--[[by_lstm["new c"]:.3f]]-->) = 0.610<!--[[by_lstm["new h"]:.3f]]-->.
 # </details>
 #
-# Only $h$ feeds the gates and the softmax; $c$ is private. **The LSTM separates its memory from its output.** The final tanh bounds the
-# output, however large the memory has grown.
+# Only $h$ feeds the gates and the softmax; $c$ is private. **The LSTM separates its memory from its output.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Let everybody compute one box before you move the slider. What goes wrong: "forget gate 1" is read as "forget everything", and
@@ -487,8 +484,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Via the cell state only, $0.731^{20}$ = 0.002<!--[[sigmoid(1) ** 20:.3f]]--> of the gradient is left. With a bias of 4, $\sigma(4)$ = 0.982<!--[[sigmoid(4):.3f]]--> and 70<!--[[100 * sigmoid(4) ** 20:.0f]]--> % is left.
-# - The actual gates differ a little from $\sigma(b)$. Their product is within a factor of two of $\sigma(b)^{20}$ for biases of 0 and above<!--[[? all(0.5 < measured[b][1][20] / sigmoid(b) ** 20 < 2 for b in range(0, 7))]]-->.
-# - The measured gradient is larger than that product. With a bias of 1, the gradient by all paths together is 5<!--[[ratio[1]:.0f]]--> times as large as that via the cell state only;
+# - With a bias of 1, the gradient after 20 steps by all paths together is 5<!--[[ratio[1]:.0f]]--> times as large as that via the cell state only;
 #   with a bias of 0, it is 13<!--[[ratio[0]:.0f]]--> times as large. The rest comes through $h$, the gates and the candidate, on paths that
 #   pass through matrices, as in a plain network.
 # </details>
@@ -559,7 +555,7 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Do units represent something?** Karpathy et al. (2015) show units that follow quotation marks or the length of a line. It is easy to
-# fool yourself here, because whatever you look for, some of 256 units seem to follow it on a short text. So write down beforehand which
+# fool yourself here, because one of 256 units may follow a feature of a short text by chance. So write down beforehand which
 # *features* of the text a unit could follow; for each feature find the unit with the largest absolute correlation on one play; and *test that unit on a different play*. As a control, take the largest correlation
 # over all units after shifting the features by 2,000 characters, so that nothing should fit.
 
@@ -637,11 +633,11 @@ show.predict(
 # </details>
 #
 # **Find a unit on one text, test it on a different one.** A correlation says that a unit varies together with something, not that the
-# network uses it. Below we test whether the network uses the unit for the position in the line.
+# network uses it.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Ask before the table: how would you fool yourself here? Then let them name a random unit, and look together for a meaning in
-# it. What goes wrong: they always find one. 11 minutes, five of them here; it is worth the time.*
+# it. What goes wrong: they usually find one. 11 minutes, five of them here; it is worth the time.*
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Look at the unit that we found, and at any other of the 256. The passage is from the play that was not used for choosing.
@@ -666,7 +662,7 @@ widgets.unit_explorer(held_out[part], quantities, unit=counting)
 # The forget gate is near 1 nearly everywhere<!--[[? there["forget"][:, counting].numpy()[~at["line breaks"]].mean() > 0.9]]-->, and falls to nearly 0 at one character, the line break<!--[[? opens["line breaks"][0] < 0.05]]-->. Within a line, the input gate
 # opens more than twice as wide at the first letter of a word as at the letters inside it<!--[[? opens["first letters"][1] > 2 * opens["letters inside words"][1]]]-->, and that is where the unit moves. On the whole text $\tanh c$ changes by −0.16<!--[[moves["first letters"]:.2f]]--> on average at first letters and by +0.02<!--[[moves["letters inside words"]:+.2f]]-->
 # inside words. Even so, the unit does not follow the number of words in the line more closely (−0.85<!--[[with_words:.2f]]-->) than the number of characters (−0.87<!--[[found["position in the line", "memory"][2]:.2f]]-->). So
-# call it a unit for the position in the line, not a counter of either. Most other units show no pattern that we could name; we chose this one because it does.
+# call it a unit for the position in the line, not a counter of either.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -705,7 +701,7 @@ with_words = float(np.corrcoef(value, words_of_the_line)[0, 1])
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Does the network use this unit?** We *ablate* it: we set its output $h$ to 0, for the gates and for the softmax, and measure how much
 # the loss rises on the held-out play, at line breaks and elsewhere. As controls we do the same with 20 units chosen at random. Last, we
-# ablate the eight<!--[[words(len(next_best))]]--> units that follow the position in the line next most closely on the first play, although all eight follow it only weakly.
+# ablate the eight<!--[[words(len(next_best))]]--> units that follow the position in the line next most closely on the first play.
 
 # %% slideshow={"slide_type": "fragment"}
 rows = torch.tensor([tokenizer.encode(held_out[i : i + 1000]) for i in range(0, 8000, 1000)])
@@ -810,9 +806,7 @@ widgets.live(draw_race, seed=show.choice([*range(5), "all five"], "seed", value=
 #
 # - The LSTM with bias 3 ends at 70<!--[[ends["LSTM, bias 3"].min():.0f]]--> to 77<!--[[ends["LSTM, bias 3"].max():.0f]]--> %. In every seed it is above the LSTM with bias 1<!--[[? (ends["LSTM, bias 3"] > ends["LSTM, bias 1"]).all()]]-->, which ends at 26<!--[[ends["LSTM, bias 1"].min():.0f]]--> to 52<!--[[ends["LSTM, bias 1"].max():.0f]]--> %. Apart from their random first weights, the two
 #   differ only in that bias.
-# - All five seeds give the same order<!--[[? len(orders) == 1]]-->. But in seed 4 only 2<!--[[np.ptp(sorted(of[4] for of in ends.values())[2:]):.0f]]--> points separate the first three. When we ran the race on
-#   another processor, which rounds differently, two of these three changed places.
-# - The lowest seed of the LSTM with bias 1 is less than a point above the highest of the RNN<!--[[? 0 < ends["LSTM, bias 1"].min() - ends["RNN"].max() < 1]]-->.
+# - All five seeds give the same order<!--[[? len(orders) == 1]]-->. But in seed 4 only 2<!--[[np.ptp(sorted(of[4] for of in ends.values())[2:]):.0f]]--> points separate the first three.
 # </details>
 #
 # But this race compares two things at once, the cell and the bias of its gate.
@@ -863,7 +857,7 @@ show.predict(
 # - The LSTM gains 47<!--[[gains["LSTM"][0]:.0f]]--> ± 12<!--[[gains["LSTM"][1]:.0f]]--> points (mean of five paired differences, with its 95 % interval). At bias 0 it hardly gets above guessing<!--[[? grid["LSTM"][:, 0].mean() < 15]]-->.
 # - For the UGRNN and the GRU we measure no gain: −5<!--[[gains["UGRNN"][0]:.0f]]--> ± 8<!--[[gains["UGRNN"][1]:.0f]]--> and −4<!--[[gains["GRU"][0]:.0f]]--> ± 7<!--[[gains["GRU"][1]:.0f]]--> points.
 # - So the order of the cells changes. At bias 0 the LSTM is last in every seed<!--[[? (grid["LSTM"][:, 0] < np.minimum(grid["UGRNN"][:, 0], grid["GRU"][:, 0])).all()]]-->, at bias 3 it is first in every seed<!--[[? (grid["LSTM"][:, 2] > np.maximum(grid["UGRNN"][:, 2], grid["GRU"][:, 2])).all()]]-->.
-# - We do not know why the LSTM needs the open gate and the other two do not.
+# - We do not know why only the LSTM gains from an open gate.
 # </details>
 #
 # **On this task, after 250 steps, one initial value decides which cell looks best.** A ranking of cells at their default biases also ranks
@@ -877,8 +871,8 @@ show.predict(
 # all architectures store about *five bits per parameter*, and that they differ in how easy they are to train. So in their experiments
 # the number of parameters mattered more than the cell, *as long as the cell could be trained*.
 #
-# Here is a small version of their comparison (`python -m lectures.recipes capacity`), with minutes of training. Only the learning rate is tuned,
-# for each cell and size; then five seeds run at that rate. On the left the networks memorise random yes/no answers, one bit each. On the right they
+# Here is a small version of their comparison (`python -m lectures.recipes capacity`), with minutes of training and the default biases. Only the
+# learning rate is tuned, for each cell and size; then five seeds run at that rate. On the left the networks memorise random yes/no answers, one bit each. On the right they
 # predict characters of Shakespeare. Each line is a mean, and each band reaches from the lowest to the highest seed.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -926,14 +920,13 @@ HTML(
 # - **Memorising.** With 500 and with 1,000 parameters the RNN and the UGRNN store more than the LSTM<!--[[? all(less["memorising"][of][n][0] > less["memorising"][of][n][1] for of in ("rnn", "ugrnn") for n in ("500", "1000"))]]-->; with 2,000 parameters no cell differs clearly from the LSTM<!--[[? all(abs(less["memorising"][of]["2000"][0]) < less["memorising"][of]["2000"][1] for of in less["memorising"])]]-->. No run stores more than 2.4<!--[[bits.max():.1f]]--> bits
 #   per parameter, whereas Collins et al. reach five after long tuning. Such short runs cannot distinguish how much a cell can hold from how fast it learns.
 # - **Characters.** The GRU and the LSTM differ by at most about 0.1 nats, and five seeds do not show which is better<!--[[? all(abs(less["characters"]["gru"][n][0]) + less["characters"]["gru"][n][1] < 0.12 for n in ("20000", "60000"))]]--><!--[[? all(abs(less["characters"]["gru"][n][0]) < less["characters"]["gru"][n][1] for n in ("20000", "60000"))]]-->. With 60,000 parameters the RNN needs 0.13<!--[[less["characters"]["rnn"]["60000"][0]:.2f]]--> ± 0.07<!--[[less["characters"]["rnn"]["60000"][1]:.2f]]--> nats more than the LSTM<!--[[? less["characters"]["rnn"]["60000"][0] > less["characters"]["rnn"]["60000"][1]]]-->, and the UGRNN 0.32<!--[[less["characters"]["ugrnn"]["60000"][0]:.2f]]--> ± 0.10<!--[[less["characters"]["ugrnn"]["60000"][1]:.2f]]-->.
-# - **A learning rate that is the same for all cells can change their order.** At a rate of 0.003 the plain RNN is ahead of the LSTM by 0.2<!--[[min(at_one_rate):.1f]]--> nats, with 20,000 and with 60,000 parameters<!--[[? {round(ahead, 1) for ahead in at_one_rate} == {0.2}]]-->. At a rate of 0.03 the LSTM is ahead, as it is when each cell has its own best rate<!--[[? all(capacity["characters"]["lstm"][n]["tried"]["0.03"] < capacity["characters"]["rnn"][n]["tried"]["0.03"] for n in ("20000", "60000"))]]-->. (These are results of one seed, on the development plays.) The LSTM's best rate is thirty times as high as 0.003<!--[[? {capacity["characters"]["lstm"][n]["rate"] for n in ("20000", "60000")} == {0.09}]]-->.
+# - **A learning rate that is the same for all cells can change their order.** At a rate of 0.003 the plain RNN is ahead of the LSTM by 0.2<!--[[min(at_one_rate):.1f]]--> nats, with 20,000 and with 60,000 parameters<!--[[? {round(ahead, 1) for ahead in at_one_rate} == {0.2}]]-->. At a rate of 0.03 the LSTM is ahead, as it is when each cell has its own best rate<!--[[? all(capacity["characters"]["lstm"][n]["tried"]["0.03"] < capacity["characters"]["rnn"][n]["tried"]["0.03"] for n in ("20000", "60000"))]]-->. (These are results of one seed, on the development plays.)
 # </details>
 #
-# **At equal size, the order of the cells depends on the task and, in the one seed that we tried, on the learning rate.**
+# **At equal size, the order of the cells depends on the task.**
 #
 # **What if the network could leave a value unchanged, for as long as it wants? A gate near 1 does that, for as long as it stays near 1.
-# The network must learn when to do so. How well our networks had learned this after 250 steps depended on the cell and on the initial values of
-# its gates.**
+# How well our networks had learned this after 250 steps depended on the cell and, for the LSTM, on the initial values of its gates.**
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # > **What goes wrong.** You compare cells at equal *width*, where an LSTM of 64 units has four times the parameters of an RNN of 64.

@@ -263,7 +263,7 @@ def lstm_step(x, h, c, W, U, b):
 # $$d_{c'} = \underbrace{d_c}_{\text{passed on}} + \underbrace{d_h \odot o \odot (1 - \tanh^2 c')}_{\text{output}}$$
 #
 # From there every product gives each factor the upstream gradient times the *other* factor. The gradient reaches the old memory only through the
-# forget gate, and that is the whole secret of the LSTM:
+# forget gate:
 #
 # $$d_{c_{\text{before}}} = d_{c'} \odot f$$
 #

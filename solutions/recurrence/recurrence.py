@@ -428,7 +428,7 @@ def truncated_backward(xs, h0, hs, d_hs, U, k):
 # %% [markdown]
 # ## 4. Clipping [[recurrence.clip, 15 minutes, easy, core]]
 #
-# Once in a while a recurrent network's gradient is a thousand times as long as usual, and one step along it ruins the training. The remedy is to
+# Once in a while a recurrent network's gradient is a thousand times as long as usual, and one step along it can ruin the training. The remedy is to
 # treat the gradients of all parameters as *one* long vector $g$ and, if it is longer than allowed, to shorten it.
 #
 # $$g \leftarrow \begin{cases} \dfrac{n_{\max}}{\|g\|}\, g & \text{if } \|g\| > n_{\max} \\ g & \text{otherwise} \end{cases}, \qquad
@@ -749,7 +749,7 @@ picture
 #
 # 1. Why is the gradient of $U$ a sum over time, and why does the way back through a long text need so much memory?
 # 2. What does truncated backpropagation pass on from chunk to chunk, and what not? Give an example of something that a network can *carry* over many
-#    chunks and yet cannot *learn* to carry.
+#    chunks, although no gradient teaches it to.
 # 3. A friend's language model has a loss of 0.01 per character after one minute of training. Name two mistakes that could cause this, and say how you
 #    would find out.
 # 4. Report your experiment of question 7, as you would to somebody who decides on it: what did your five seeds show, and with which numbers? What
@@ -760,7 +760,7 @@ picture
 #
 # 1. **The sum, and memory** (1): one matrix is used at every time step, each use affects the loss, and effects along several paths add up (½); all
 #    states (or inputs and states) of all times must be kept until the backward pass has used them (½).
-# 2. **Passed on** (½): the state, as values; not the gradient. **Cannot learn** (½): anything whose cause lies more than a chunk before its effect
+# 2. **Passed on** (½): the state, as values; not the gradient. **Not taught** (½): anything whose cause lies more than a chunk before its effect
 #    (an opening quotation mark or bracket, a name, the first symbol of the lecture's task): no gradient reaches the step that would have to store it.
 # 3. **First mistake and how to find it** (1): targets not shifted, so the network predicts the character that it has just read; compare one input
 #    with its targets, or let the network write: it repeats itself.
