@@ -628,7 +628,7 @@ show.predict(
 # > cannot tell step 4 that a different word would have been better. (Ranzato et al. 2016 use reinforcement learning for that.)
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *12 minutes. Ask whether one sampled word decides the rest of the inputs before anybody moves a slider; half the room thinks so.
+# *12 minutes. Ask whether one sampled word decides the rest of the inputs before anybody moves a slider.
 # What goes wrong: they take ε for the fraction of sampled words.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}

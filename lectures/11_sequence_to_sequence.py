@@ -814,7 +814,7 @@ show.predict(
 # tests over five seeds, corrected for nine lengths.) At 9 to 14 words both methods make more numbers right in every word.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *8 minutes. Ask for the positions of the errors before you show the curve; nearly everybody expects better beginnings. What goes wrong:
+# *8 minutes. Ask for the positions of the errors before you show the curve. What goes wrong:
 # they add the gains. Ask what a gain of 10 points can mean where 76 % are right already.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
