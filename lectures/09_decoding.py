@@ -321,7 +321,7 @@ for b in (1, 2, 3):
 # > mistake is to extend it, and to keep writing after the end.)
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *12 minutes. The first two steps by hand, the rest with the slider. What goes wrong: they add probabilities, rank by the last word, or drop a finished hypothesis.*
+# *12 minutes. The first two steps by hand, the rest with the slider. What goes wrong: they drop a finished hypothesis.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. When to stop, and how long a text gets
@@ -430,7 +430,7 @@ show.table(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - $\ln P$ never falls as the beam widens<!--[[? all(a["log_prob"] <= b["log_prob"] for beams in (german, sounds) for a, b in pairwise(beams.values()))]]-->, which is usual, but not guaranteed. The beam of 256 finds nothing more probable than that of 64<!--[[? all(beams["64"]["log_prob"] == beams["256"]["log_prob"] for beams in (german, sounds))]]-->.
+# - $\ln P$ never falls as the beam widens<!--[[? all(a["log_prob"] <= b["log_prob"] for beams in (german, sounds) for a, b in pairwise(beams.values()))]]-->, which is not guaranteed. The beam of 256 finds nothing more probable than that of 64<!--[[? all(beams["64"]["log_prob"] == beams["256"]["log_prob"] for beams in (german, sounds))]]-->.
 # - For the translations into German, BLEU climbs from 57.8<!--[[german["1"]["quality"]:.1f]]--> with greedy search to 65.0<!--[[german["4"]["quality"]:.1f]]--> with a beam of 4.
 # - With a beam of 64 it is 66.6<!--[[german["64"]["quality"]:.1f]]-->.
 # - For phonemes a beam of 2<!--[[min(sounds, key=lambda beam: sounds[beam]["quality"])]]--> has 10.8<!--[[sounds["2"]["quality"]:.1f]]--> % errors, and wider ones are within 0.2<!--[[max(row["quality"] for beam, row in sounds.items() if beam != "1") - sounds["2"]["quality"]:.1f]]--> points of it.
@@ -642,13 +642,12 @@ print(
 )
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *12 minutes. One filter at a time, always on both prompts. What goes wrong: they omit the word that crosses p, or multiply by the
-# temperature.*
+# *12 minutes. One filter at a time, always on both prompts. What goes wrong: they omit the word that crosses p.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. Watch it write
 #
-# The model writes one token at a time. It computes a distribution, we reshape it and sample a token, the model reads that token,
+# The model computes a distribution, we reshape it and sample a token, the model reads that token,
 # and so on. It remembers the earlier tokens in its *state*, so that it never reads anything twice. (The state of SmolLM2 holds keys
 # and values; *The Transformer language model* explains them.)
 
@@ -1057,8 +1056,7 @@ show.table(
 # [`exercises/decoding/decoding.ipynb`](../exercises/decoding/decoding.ipynb) you write filters and searches yourself.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *Now you: 10 minutes at the keyboard. Ask who finds a prompt on which the broken filter agrees with ours; it is instructive that
-# there are many. What goes wrong: they test with one prompt only, or with p = 1, where every top-p is right.*
+# *Now you: 10 minutes at the keyboard. Ask who finds a prompt on which the broken filter agrees with ours. What goes wrong: they test with one prompt only, or with p = 1, where every top-p is right.*
 
 
 # %% slideshow={"slide_type": "skip"}

@@ -468,7 +468,7 @@ widgets.translator_playground(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# Eyes are bad at comparing stripes. So we take the vectors of many numbers and ask which are *near* each other. The map below shows only two
+# Now we take the vectors of many numbers and ask which are *near* each other. The map below shows only two
 # dimensions, the directions in which the vectors vary most (their **principal components**). The neighbours that it names are
 # the nearest in all 128 dimensions.
 
@@ -628,7 +628,7 @@ for said in attempts:
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # The second text says a different number, 456,000 instead of 465,000, and has four<!--[[words(sum(a == b for a, b in zip(right.split(), attempts[1].split())))]]--> of six words right. The third has all six<!--[[words(len({*right.split()}))]]--> words, in
 # reverse order<!--[[? attempts[2].split() == right.split()[::-1]]]-->, but none of the pairs. (A single fraction of 0 would make the whole mean 0. So if no group of some length matches, the program uses
-# a small value instead, as is usual.) BLEU is meant for whole test sets, and for comparing systems on the same test set.
+# a small value instead.) BLEU is meant for whole test sets, and for comparing systems on the same test set.
 #
 # We trained translators with one vector on 20,000 numbers of up to 12 English words, for 3,000<!--[[measured["training"]["steps"]:,]]--> steps, with five seeds. We tested them on
 # new numbers of up to 29 words (`python -m lectures.recipes thought_vector`; the encoder reads from left to right).

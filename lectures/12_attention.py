@@ -163,7 +163,7 @@ show.predict(
 # be; ask what happens when the text gets longer again.*
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The remedy is simple. **Do not pack the text into one vector. Keep all the encoder's states, and let the decoder read them.** The encoder becomes a read-only memory.
+# **Do not pack the text into one vector. Keep all the encoder's states, and let the decoder read them.** The encoder becomes a read-only memory.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. A weighted sum of encoder states
@@ -1108,7 +1108,7 @@ print(f"median length of the others:  {value_lengths[1:].median():.2f}")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # In this head the value of `[CLS]` is nearly zero: its length is 0.20<!--[[value_lengths[0]:.2f]]-->, and the median length of the others is 3.68<!--[[value_lengths[1:].median():.2f]]-->. A head adds
-# *weight × value* to a word, so it adds almost nothing to a word that parks there. Is this true only of this head?
+# *weight × value* to a word, so here `[CLS]` adds almost nothing. Is this true only of this head?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 SENTENCES = [
