@@ -568,8 +568,6 @@ show.table(
 # **entropy**; a distribution with entropy $H$ is as uncertain as a fair choice among $e^H$ words. In symbols, with the logits $z_i$:
 #
 # $$p_i \propto \exp(z_i / T), \qquad H = -\sum_i p_i \ln p_i.$$
-#
-# We call SmolLM2 once for each prompt and store the distribution; the widget below filters it.
 
 # %% slideshow={"slide_type": "fragment"}
 prompts = [
@@ -648,8 +646,7 @@ print(
 # ## 7. Watch it write
 #
 # The model computes a distribution, we reshape it and sample a token, the model reads that token,
-# and so on. It remembers the earlier tokens in its *state*, so that it never reads anything twice. (The state of SmolLM2 holds keys
-# and values; *The Transformer language model* explains them.)
+# and so on. It remembers the earlier tokens in its *state*, so that it never reads anything twice.
 
 # %% slideshow={"slide_type": "fragment"}
 begin = "I will never forget the day when"

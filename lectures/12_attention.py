@@ -736,7 +736,7 @@ show.predict(
 #
 # - The model never saw the word "box" in training<!--[[? box_is_new]]-->. Both K and S read the letter "x"<!--[[? read_by("K", "box") == read_by("S", "box") == "x"]]-->. The F of "enough" reads the "g" of "gh"<!--[[? read_by("F", "enough") == "g"]]-->. No sound reads
 #   the "k" of "knight"<!--[[? pronounce("knight")[1][:, 0].max() < 0.01]]-->.
-# - The lines hardly cross. Sounds come in the order of their letters, and nobody told the model that; it could look anywhere.
+# - The lines hardly cross. Sounds come in the order of their letters, although the model could look anywhere.
 # - Try your own name, and words that are not English. The model always answers.
 # </details>
 
@@ -1048,7 +1048,7 @@ show.head_grid(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Rest the pointer on a word, or move the sliders. Which heads read the *previous* word (just left of the diagonal), which the
+# Which heads read the *previous* word (just left of the diagonal), which the
 # *next* one, and which read `[CLS]` from everywhere? What could the last kind be good for?
 
 # %% slideshow={"slide_type": "fragment"}
@@ -1239,9 +1239,8 @@ print(f"similarity with 'wide' instead of 'tired': {other_word:.3f}")
 # $c_i = \sum_j \alpha_{ij} h_j$, with $j$ running over parts instead of words. (This weighting is their **soft attention**. Their **hard
 # attention** samples a single part.)
 #
-# Here is the smallest example. A scene has nine fields; two of them show handwritten digits (from the 1,797 of Alpaydin &
-# Kaynak 1998). The caption names both, in reading order. In training the captioner gets the right words and *nothing else*. Nobody tells
-# it where the digits are.
+# Here is a small example. A scene has nine fields; two of them show handwritten digits (from the 1,797 of Alpaydin &
+# Kaynak 1998). The caption names both, in reading order. In training the captioner gets the right words and *nothing else*.
 
 # %% slideshow={"slide_type": "fragment"}
 digits = corpora.load("digits")
@@ -1421,8 +1420,7 @@ show.curves(
 # ## Now you
 #
 # Write attention yourself, from the two lines of section 2, and compare it with ours. The code below is correct. Break it (leave out the
-# exponential, keep only the largest score, or leave out the division by the sum) and move the sliders. The picture shows what your change
-# does, and whether you can see it at all.
+# exponential, keep only the largest score, or leave out the division by the sum) and move the sliders. Can you see what your change does?
 
 
 # %% slideshow={"slide_type": "fragment"}
