@@ -2,7 +2,7 @@
 # # Decoding
 #
 # A language model assigns a probability to every text, but it does not write one. **Which text should it write?** "The most probable
-# one" is a natural answer. For most models nobody can find that text with certainty, so programs search for a text
+# one" is a natural answer. No known program finds that text fast for every model, so programs search for a text
 # that is as probable as possible. Here is what such a search finds:
 #
 # <img src="figures/aye.svg" width="860" alt="Probability of each of 96 tokens under SmolLM2. Shakespeare's line jumps between 0 and 1 and is low most of the time. The line of the text found by beam search climbs and stays near 1.">
@@ -149,7 +149,7 @@ for word in words:
         table[number[word], number[after]] = p
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# That is the table as a matrix. We wrap it in the function that every model of this course implements,
+# That is the table as a matrix. We wrap it in the function that every language model of this course implements,
 # `logits, state = model(tokens, state)`:
 
 
@@ -204,7 +204,7 @@ print(f"total probability {sum(math.exp(found.log_prob) for found in every):.4f}
 # - Here it **prefers several common words to one rare word**. "Without" is more probable than "penniless". But it begins more
 #   sentences<!--[[? sum(found.tokens[0] == number["without"] for found in every) > sum(found.tokens[0] == number["penniless"] for found in every)]]-->,
 #   which share its probability, and each of them is less probable than *penniless* `<eos>`<!--[[? every[0].tokens[0] == number["penniless"]]]-->.
-# - The thirteen probabilities sum to 1<!--[[? len(every) == 13 and abs(sum(math.exp(found.log_prob) for found in every) - 1) < 1e-3]]-->, because with `<eos>` a language model divides a total of 1 among complete texts
+# - The thirteen probabilities sum to 1<!--[[? len(every) == 13 and abs(sum(math.exp(found.log_prob) for found in every) - 1) < 1e-3]]-->, because no other text can be complete
 #   ([lecture 1](01_language_models.ipynb)).
 # </details>
 #
@@ -307,7 +307,7 @@ show.predict(
 # - With $b = 1$ beam search is greedy search; with a beam so wide that nothing is ever pruned it is exhaustive search.
 # </details>
 #
-# **Beam search is a heuristic and guarantees nothing.** It reads at most $b \cdot n$ prefixes and scores $b \cdot n \cdot V$ extensions, instead of $V^n$ texts.
+# **A beam search that prunes guarantees nothing.** It reads at most $b \cdot n$ prefixes and scores $b \cdot n \cdot V$ extensions, instead of $V^n$ texts.
 
 # %% slideshow={"slide_type": "subslide"}
 for b in (1, 2, 3):
@@ -315,13 +315,13 @@ for b in (1, 2, 3):
     print(f"b = {b}: P = {math.exp(best.log_prob):.4f}  ", *[words[i] for i in best.tokens])
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# > **What goes wrong.** Three mistakes are common. *You add probabilities* instead of their logarithms. The sum then grows with every
+# > **What goes wrong.** *You add probabilities* instead of their logarithms. The sum then grows with every
 # > word, so long texts win, and one very probable word lifts every text that contains it. *You rank by the last word only* instead of the
 # > whole text. *You drop a hypothesis when it produces* `<eos>`. You then lose the best text at the moment it is finished. (The opposite
 # > mistake is to extend it, and to keep writing after the end.)
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *12 minutes. The first two steps by hand, the rest with the slider. What goes wrong: they add probabilities, rank by the last word, or drop a finished hypothesis.*
+# *12 minutes. The first two steps by hand, the rest with the slider. What goes wrong: they drop a finished hypothesis.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. When to stop, and how long a text gets
@@ -390,15 +390,14 @@ show.predict(
 #
 # - $\ln P$ is negative. Dividing it by a larger number brings it closer to 0, which is a *higher* score, so a positive $\alpha$
 #   favours longer texts. With a negative $\alpha$ the score is $\ln P$ *times* a power of the length, so a long text is penalised twice: by $\ln P$ and by that factor.
-# - At $\alpha = 0$ a sentence of 7<!--[[leader(0)]]--> tokens leads; from $\alpha = 1$ upwards<!--[[? leader(0.9) == leader(0) < leader(1) == leader(2)]]--> a sentence of 14<!--[[leader(1)]]--> tokens leads. Neither is *right*: we
-#   choose $\alpha$ so that the outputs are as long as the reference texts.
-# - A penalty also changes the stopping rule, because the score of an open text may now rise as the text grows. `nlmcore` computes the best score that an open
+# - At $\alpha = 0$ a sentence of 7<!--[[leader(0)]]--> tokens leads; from $\alpha = 1$ upwards<!--[[? leader(0.9) == leader(0) < leader(1) == leader(2)]]--> a sentence of 14<!--[[leader(1)]]--> tokens leads. Neither is *right*: $\alpha$ is
+#   tuned on held-out texts.
+# - A positive $\alpha$ also changes the stopping rule, because the score of an open text may now rise as the text grows. `nlmcore` computes the best score that an open
 #   text could still reach: its present $\ln P$, divided by the penalty at the maximum length.
 # </details>
 #
 # > **What goes wrong.** You compute $\ln P \cdot |y|^{\alpha}$, or you *subtract* a penalty for each word. Both have the wrong
-# > sign, and favour short texts even more. Another common mistake is to count `<eos>` in $|y|$ for some texts only. You may count it or not,
-# > but do the same for all texts.
+# > sign, and favour short texts even more. Or you count `<eos>` in $|y|$ for some texts only. Count it for all or for none.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Is a wider beam better?** It usually finds more probable texts. With their exact search, Stahlberg & Byrne (2019) found that for more
@@ -431,10 +430,9 @@ show.table(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - $\ln P$ never falls as the beam widens<!--[[? all(a["log_prob"] <= b["log_prob"] for beams in (german, sounds) for a, b in pairwise(beams.values()))]]-->, which is usual, but not guaranteed. The beam of 256 finds nothing more probable than that of 64<!--[[? all(beams["64"]["log_prob"] == beams["256"]["log_prob"] for beams in (german, sounds))]]-->.
+# - $\ln P$ never falls as the beam widens<!--[[? all(a["log_prob"] <= b["log_prob"] for beams in (german, sounds) for a, b in pairwise(beams.values()))]]-->, which is not guaranteed. The beam of 256 finds nothing more probable than that of 64<!--[[? all(beams["64"]["log_prob"] == beams["256"]["log_prob"] for beams in (german, sounds))]]-->.
 # - For the translations into German, BLEU climbs from 57.8<!--[[german["1"]["quality"]:.1f]]--> with greedy search to 65.0<!--[[german["4"]["quality"]:.1f]]--> with a beam of 4.
-# - With a beam of 64 it is 66.6<!--[[german["64"]["quality"]:.1f]]-->. This
-#   is not an easy task for this model, and yet wide beams do no harm.
+# - With a beam of 64 it is 66.6<!--[[german["64"]["quality"]:.1f]]-->.
 # - For phonemes a beam of 2<!--[[min(sounds, key=lambda beam: sounds[beam]["quality"])]]--> has 10.8<!--[[sounds["2"]["quality"]:.1f]]--> % errors, and wider ones are within 0.2<!--[[max(row["quality"] for beam, row in sounds.items() if beam != "1") - sounds["2"]["quality"]:.1f]]--> points of it.
 # - No beam ever found an empty text<!--[[? not any(row["empty"] for beams in (german, sounds) for row in beams.values())]]-->.
 # </details>
@@ -506,7 +504,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# One passage is an anecdote. Here are the figures for all passages, and for a second model:
+# Here are the figures for all passages, and for a second model:
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 show.table(
@@ -536,12 +534,12 @@ show.table(
 #   text, from 0.36<!--[[big["beam 4"]["along"][0]:.2f]]--> over the first twelve tokens to 0.92<!--[[big["beam 4"]["along"][-1]:.2f]]--> over the last twelve<!--[[? "Aye, aye, aye" in example["beam 4"]["text"]]]-->. With greedy search it climbs as well<!--[[? big["greedy"]["along"][0] < big["greedy"]["along"][-1]]]-->.
 # - Under SmolLM2, tokens sampled from the whole distribution have a mean probability of 0.026<!--[[big["sampled"]["probability"]:.3f]]-->, Shakespeare's tokens one of 0.031<!--[[big["Shakespeare"]["probability"]:.3f]]--><!--[[? closest == "sampled"]]-->. Under bpe_gpt,
 #   which was trained on Shakespeare's other plays, both means are 0.024<!--[[own["Shakespeare"]["probability"]:.3f]]--><!--[[? round(own["sampled"]["probability"], 3) == round(own["Shakespeare"]["probability"], 3)]]-->.
-# - That does not make a sample a good text; click on "sampled" and read one. Rare tokens alone do not explain why it reads badly. A third<!--[[? 0.3 < big["sampled"]["improbable"] < 0.36]]--> of the
-#   sampled tokens have a probability below 0.01, and so do 31<!--[[100 * big["Shakespeare"]["improbable"]:.0f]]--> % of Shakespeare's.
-# - We used sixteen<!--[[? measured["passages"]["SmolLM2"] == 16]]--> passages, three plays, and a small model that may know Shakespeare from its training. The curves resemble those of Holtzman et al. (figure 2).
+# - That does not make a sample a good text; click on "sampled" and read one. It has hardly more rare tokens than Shakespeare: a third<!--[[? 0.3 < big["sampled"]["improbable"] < 0.36]]--> of the
+#   sampled tokens have a probability below 0.01, and so do 31<!--[[100 * big["Shakespeare"]["improbable"]:.0f]]--> % of his.
+# - SmolLM2 may have read these plays in training. The curves resemble those of Holtzman et al. (figure 2).
 # </details>
 #
-# **By this measure Shakespeare's text is like the model's samples, not like its most probable text.** If a coin shows heads with
+# **By this measure Shakespeare's text is like the model's samples, not like what beam search finds.** If a coin shows heads with
 # probability 0.6 and you toss it a hundred times, the most probable sequence is a hundred heads. You will almost certainly never see it.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -570,8 +568,6 @@ show.table(
 # **entropy**; a distribution with entropy $H$ is as uncertain as a fair choice among $e^H$ words. In symbols, with the logits $z_i$:
 #
 # $$p_i \propto \exp(z_i / T), \qquad H = -\sum_i p_i \ln p_i.$$
-#
-# We call SmolLM2 once for each prompt and store the distribution; the widget below filters it.
 
 # %% slideshow={"slide_type": "fragment"}
 prompts = [
@@ -644,15 +640,13 @@ print(
 )
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *12 minutes. One filter at a time, always on both prompts. What goes wrong: they omit the word that crosses p, or multiply by the
-# temperature.*
+# *12 minutes. One filter at a time, always on both prompts. What goes wrong: they omit the word that crosses p.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. Watch it write
 #
-# The model writes one token at a time. It computes a distribution, we reshape it and sample a token, the model reads that token,
-# and so on. It remembers the earlier tokens in its *state*, so that it never reads anything twice. (The state of SmolLM2 holds keys
-# and values; *The Transformer language model* explains them.)
+# The model computes a distribution, we reshape it and sample a token, the model reads that token,
+# and so on. It remembers the earlier tokens in its *state*, so that it never reads anything twice.
 
 # %% slideshow={"slide_type": "fragment"}
 begin = "I will never forget the day when"
@@ -707,7 +701,7 @@ outside = sum(
 # The text at $T = 2$ differs from the first token on. The other three begin with "I"<!--[[? [tokenizer.decode(tokens[:1]) == " I" for tokens in tokens_by.values()] == [True, True, True, False]]]-->
 # and part at the second token<!--[[? len({tokens[1] for tokens in tokens_by.values()}) == 4]]-->, where no candidate has more than 0.14<!--[[model_at("greedy")[1].max():.2f]]--> of the model's probability.
 # At $T = 2$ the bars almost vanish, because the five most probable tokens together reach at most 0.15<!--[[best_five.max():.2f]]--> of the reshaped
-# probability. The model writes 13<!--[[outside]]--> of its 14<!--[[len(tokens_by["T = 2"])]]--> tokens from outside these five, and the sentence falls apart. This is one seed and one text per way; it does not show which way is better.
+# probability. The model writes 13<!--[[outside]]--> of its 14<!--[[len(tokens_by["T = 2"])]]--> tokens from outside these five, and the sentence falls apart. One seed per way does not show which is better.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -810,12 +804,11 @@ show.predict(
 #
 # - A small penalty stops most of the repetition<!--[[? mean(loops[1.1]) < 0.2 * mean(loops[1.0])]]-->. A large one also suppresses words that people repeat. At
 #   $\theta = 2$ nearly every token is new<!--[[? mean(different[2.0]) > 0.95]]-->, whereas Shakespeare uses some tokens again and again<!--[[? mean(different["Shakespeare"]) < 0.9]]-->.
-# - We used eight passages of one play and one small model, so this does not tell you the best $\theta$ for a different model. Keskar et al.
-#   used 1.2.
+# - The best $\theta$ may differ for another model; Keskar et al. used 1.2.
 # </details>
 #
 # **A text that does not repeat itself is not yet a good text.** Read the continuations at 1.2: they repeat less than
-# Shakespeare<!--[[? mean(loops[1.2]) < mean(loops["Shakespeare"])]]-->, but we can make no sense of them. (Judge for yourself; we counted only the repetition.)
+# Shakespeare<!--[[? mean(loops[1.2]) < mean(loops["Shakespeare"])]]-->. Can you make sense of them?
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # > **What goes wrong.** *You also divide negative scores*: $-4 / 1.2$ is larger than $-4$, so the penalty becomes a reward. (The
@@ -922,7 +915,7 @@ def with_rejections(ahead):
     marks = [int(node.parent in corrected) for node in path]
     names = [
         "drafted and accepted, or added at the end of a call",
-        "rejected, and sampled by the large model",
+        "replaces a rejected draft",
     ]
     told = (
         f"{ahead} letters drafted at a time: {sum(marks)} of 40 letters replace a rejected draft"
@@ -961,8 +954,7 @@ show.predict(
 # - Along our five texts $a$ is 0.80<!--[[accepted_on_average:.2f]]--> on average. For $\gamma = 4$ the formula
 #   gives 3.3<!--[[(1 - accepted_on_average**5) / (1 - accepted_on_average):.1f]]-->, and we measure 3.2<!--[[mean(per_call[4]):.1f]]-->.
 # - The further ahead the small model drafts, the smaller the fraction of its letters that is accepted<!--[[? all((mean(per_call[b]) - 1) / b < (mean(per_call[a]) - 1) / a for a, b in pairwise(per_call))]]-->.
-# - Letters per call are not letters per second. Here both models are small, and we did not measure the time. Leviathan et al., whose target is much
-#   larger than its draft, report two to three times the speed.
+# - Letters per call are not letters per second. With a target much larger than the draft, Leviathan et al. report two to three times the speed.
 # - Temperature and filters may reshape $p$ and $q$ first. The text then follows the *reshaped* $p$.
 # </details>
 #
@@ -988,7 +980,7 @@ show.predict(
 # - A **watermark** (Kirchenbauer et al. 2023) raises the scores of a part of the vocabulary that the previous token selects. If you know the
 #   rule, you can count how often a text stays in that part, and so recognise a long text of this model.
 #
-# All but the watermark are in `nlmcore` and work for every model of the course. They need only the one function that every model has; for a model that
+# All but the watermark are in `nlmcore` and need only the function of section 2; for a model that
 # has no hidden vectors, contrastive search compares predictions instead. Here is bpe_gpt, the model of section 8, after "KING. My lord,":
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -1061,8 +1053,7 @@ show.table(
 # [`exercises/decoding/decoding.ipynb`](../exercises/decoding/decoding.ipynb) you write filters and searches yourself.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *Now you: 10 minutes at the keyboard. Ask who finds a prompt on which the broken filter agrees with ours; it is instructive that
-# there are many. What goes wrong: they test with one prompt only, or with p = 1, where every top-p is right.*
+# *Now you: 10 minutes at the keyboard. Ask who finds a prompt on which the broken filter agrees with ours. What goes wrong: they test with one prompt only, or with p = 1, where every top-p is right.*
 
 
 # %% slideshow={"slide_type": "skip"}

@@ -64,7 +64,7 @@ from nlmcore.training import (
 # $$L = \sum_{t=1}^{T} L_t, \qquad L_t = -\sum_{v} \mathbf 1[v = w_{t+1}] \ln \hat y_t[v] = -\ln \hat y_t[w_{t+1}].$$
 #
 # $e^{-L}$ is the probability of the whole text ([lecture 1](01_language_models.ipynb)). For training, $L$ is divided by the
-# number of predictions, so that long and short texts lead to steps of similar size.
+# number of predictions, so that long and short texts have gradients of similar size.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 words_lm, words, card = checkpoint("word_lstm")  # a recurrent network over words of Shakespeare
@@ -127,7 +127,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - "Didst" costs most<!--[[? max(cost, key=cost.get) == "Didst"]]-->, 10.4<!--[[cost["Didst"]:.1f]]--> nats. The word after it, "thou", costs only 0.5<!--[[cost["thou"]:.1f]]-->. Where
-#   "Didst" occurs, the network expects a line end with probability 0.73<!--[[line_end:.2f]]-->. It was not undecided there, but wrong.
+#   "Didst" occurs, the network expects a line end with probability 0.73<!--[[line_end:.2f]]-->. It was not undecided there, but expected something else.
 # - *The lord my king dead is.* costs 43.0<!--[[sum(mixed):.1f]]--> nats over seven<!--[[words(len(mixed))]]--> predictions, *My lord, the king is dead.* 25.4<!--[[sum(straight):.1f]]--> over eight<!--[[words(len(straight))]]-->. The scrambled
 #   sentence costs more, although it lacks the comma and so has one token fewer. (Its capital letters differ as well.)
 # </details>
@@ -268,8 +268,7 @@ HTML(
 # it reads in training and at inference **exposure bias**. The feared consequence is **error accumulation**: after one error the
 # network reads a text unlike any in training, which makes the next error more probable.
 #
-# > **Ask yourself.** These are two claims: that the texts differ, and that errors therefore accumulate. Which of the two needs a
-# > measurement?
+# > **Ask yourself.** Which of the two needs a measurement: that the texts differ, or that errors accumulate?
 #
 # <details><summary><b>Answer</b></summary>
 #
@@ -345,7 +344,6 @@ extra = {  # percentage points, position by position
 }
 gaps = {way: mean(points[2:8]) for way, points in extra.items()}  # positions 3 to 8, same words
 mostly_own = "scheduled sampling to 10%"
-wrong = [row["test"]["phoneme_error_rate"] for row in bias.values()]
 HTML(
     show.lines_svg(
         list(range(1, 9)),
@@ -389,10 +387,10 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # **So this gap does not measure exposure bias.** Even a perfect model has a gap of 50 points, because a correct prefix contains information
-# about the answer. The pronunciation model agrees, but it is weaker evidence. We trained a copy of it further by the method of section 5, so that it
-# read more and more of its *own* sounds, in the end 90 %. If the gap came from never having read its own sounds, it should now be smaller. But over
-# positions 3 to 8 the copy's gap is 2.8<!--[[gaps[mostly_own]:.1f]]--> points on average, as large as after teacher forcing<!--[[? round(gaps[mostly_own], 1) == round(gaps["teacher forcing"], 1)]]-->. (One run each. The copy
-# also makes more errors after the reference prefix<!--[[? mean(bias[mostly_own]["forced"][2:8]) > mean(forcing["forced"][2:8])]]-->, so as a fraction of those errors its gap is smaller<!--[[? gaps[mostly_own] / mean(bias[mostly_own]["forced"][2:8]) < gaps["teacher forcing"] / mean(forcing["forced"][2:8])]]-->.)
+# about the answer. The pronunciation model is weaker evidence. We trained a copy of it further by the method of section 5, so that it
+# read more and more of its *own* sounds, in the end 90 %. Over
+# positions 3 to 8 the copy's gap is 2.8<!--[[gaps[mostly_own]:.1f]]--> points on average, as large as after teacher forcing<!--[[? round(gaps[mostly_own], 1) == round(gaps["teacher forcing"], 1)]]-->, but the copy
+# also makes more errors after the reference prefix<!--[[? mean(bias[mostly_own]["forced"][2:8]) > mean(forcing["forced"][2:8])]]-->. (One run each.)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **What does a single error cost?** We now compare the same words at the same positions, without and with an error. The network gets
@@ -618,12 +616,10 @@ show.predict(
 # - If the network reads nearly only its own letters,
 #   60<!--[[100 * mean(triples["scheduled sampling"]):.0f]]--> % of the triples are known. Every seed gives this order<!--[[? apart]]-->, in the held-out loss as well. Of the triples in
 #   held-out real names, 96<!--[[100 * names["known_triples_of_held_out"]:.0f]]--> % are known.
-# - On the task of section 4, from letters to sounds, we have one run per method, all from one checkpoint, which is too few to rank the methods. The
-#   percentages of wrong sounds are 11.06<!--[[wrong[0]:.2f]]--> (teacher forcing), 11.17<!--[[wrong[1]:.2f]]--> (to 75 %) and 12.69<!--[[wrong[2]:.2f]]--> (to 10 %).
 # </details>
 #
 # **On these names scheduled sampling did not help.** It improved neither the loss nor the fraction of known triples. That does not refute the paper, whose
-# tasks and models are different; it shows that the method does not always help.
+# tasks and models are different.
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # > **What goes wrong.** (1) *You reverse the decay*. $\epsilon$ is the fraction of **reference** words, and it falls. If training starts
@@ -632,7 +628,7 @@ show.predict(
 # > cannot tell step 4 that a different word would have been better. (Ranzato et al. 2016 use reinforcement learning for that.)
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *12 minutes. Ask whether one sampled word decides the rest of the inputs before anybody moves a slider; half the room thinks so.
+# *12 minutes. Ask whether one sampled word decides the rest of the inputs before anybody moves a slider.
 # What goes wrong: they take ε for the fraction of sampled words.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -792,12 +788,11 @@ widgets.edit_player(edit, [sentence for sentence, _, _ in edits], insert="news",
 #   started from. Its sentences have a BLEU of 21<!--[[held_out_edits["bleu"]:.0f]]-->, the unchanged prototypes one of 28<!--[[held_out_edits["bleu_of_the_prototype"]:.0f]]-->. (One trained model; `python -m lectures.recipes
 #   edit`.)
 # - Guu et al., with millions of sentences, report a better perplexity than that of a language model without prototypes, and sentences
-#   that people prefer. Our comparison with an unrelated prototype tests neither. Nor does it show what is gained over having
-#   no prototype, because an unrelated one may mislead the editor.
+#   that people prefer. Our comparison tests neither.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **From prototypes to facts.** Retrieval has become common. In **retrieval-augmented generation** (Lewis et al. 2020)
+# **From prototypes to facts.** In **retrieval-augmented generation** (Lewis et al. 2020)
 # a generator answers a question $x$ after reading the documents $z$ that were retrieved for it:
 #
 # $$P(y \mid x) = \sum_{z \,\in\, \text{the best } k} P(z \mid x)\; P(y \mid x, z).$$
@@ -880,11 +875,10 @@ show.predict(
 #
 # - The names of the play and of the person occur in the question, and word overlap finds the right line for all eight<!--[[words(len(asked_about))]]--> people<!--[[? all(who in retrieved(play, name) for play, name, who in asked_about)]]-->. Questions may also
 #   use different words from the documents; then you can retrieve by vectors ([lecture 24](24_assistant.ipynb) compares the two).
-# - The control matters. An unrelated document, which has the *form* of an answer, saves less than one nat per token; the right one more than halves the
+# - An unrelated document, which has the *form* of an answer, saves less than one nat per token; the right one more than halves the
 #   cost<!--[[? alone - control < 1 and with_document < alone / 2]]-->.
 # - A low cost per token does not make the whole answer probable. For none of the eight<!--[[words(len(asked_about))]]--> people does the exact answer have a
 #   probability above one percent<!--[[? max(chances) < 0.01]]-->.
-# - This is one model and eight people, a demonstration and not a comparison of methods.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}

@@ -31,7 +31,7 @@
 # | minutes | 8 | 14 | 14 | 9 | 6 | 5 | 10 | 6 | 4 |
 #
 # The minutes are for a class. If you work alone, with all predictions and widgets, plan two hours. To stay within an hour and a half, leave out the alignments of section 3 and sections 7 and 8.
-# Every cell runs in under ten seconds on a laptop, without a network connection. *Coming from other slides or a paper?* A
+# No cell needs a network connection. *Coming from other slides or a paper?* A
 # table at the end translates their notation.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -150,7 +150,7 @@ show.predict(
 # - Four times the dimensions hold about four times the words<!--[[? half_lost == [8, 32, 128]]]-->.
 # - The line for *all* $n$ vectors does not fall<!--[[? set(kept["all n vectors, d = 64"]) == {1.0}]]-->. This memory has $64\,n$ values. One vector of that width
 #   suffices as well<!--[[? min(read_back(n, 64 * n, keep_all=False) for n in (8, 16, 32, 64)) > 0.99]]-->, but a network's vector has *one* width, which you choose before you see the sentence.
-# - Nothing here is trained, and random words are harder to pack than language. What about trained encoders? Cho et al. (2014b)
+# - Nothing here is trained, and random words are harder to pack than language. Among trained encoders, those of Cho et al. (2014b)
 #   and the models without attention in Bahdanau et al. (2015, figure 2) get worse on long sentences. Sutskever et al. (2014, figure 3),
 #   with a deep network that read its source backwards, saw only a minor degradation on the longest ones. Bahdanau et al. *conjectured* that the one vector is
 #   to blame.
@@ -163,7 +163,7 @@ show.predict(
 # be; ask what happens when the text gets longer again.*
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The remedy is simple. **Do not pack the text into one vector. Keep all the encoder's states, and let the decoder read them.** The encoder becomes a read-only memory.
+# **Do not pack the text into one vector. Keep all the encoder's states, and let the decoder read them.** The encoder becomes a read-only memory.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. A weighted sum of encoder states
@@ -462,7 +462,7 @@ show.heatmaps(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# With random weights the three scores need not agree. Training shapes $W$, $A$, $B$ and $u$ until the scores are useful for the task. With
+# With random weights the three scores need not agree. With
 # vectors in the plane you can see which keys each score favours.
 #
 # > **Ask yourself.** Under the dot product, which direction of the query gives "idea" (at the bottom)
@@ -535,7 +535,7 @@ lengths_of_numbers = list(equal["bleu"]["attention"])
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 one_vector, evenly, with_attention = by_length.values()
-chosen, unchosen = equal["ahead"]["attention"], equal["ahead"]["even weights"]
+chosen = equal["ahead"]["attention"]
 beyond = mean_interval(  # of five seeds: even weights minus one vector, the mean over all lengths from 15 words onwards
     [
         mean(evenly[at][seed] - one_vector[at][seed] for at in lengths_of_numbers[4:])
@@ -587,13 +587,13 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Up to 11 words all three are nearly perfect, with BLEU above 98<!--[[? min(mean(of[at]) for of in by_length.values() for at in ("3-5", "6-8", "9-11")) > 98]]-->. So one vector is wide enough for *these* numbers.
-# - A little beyond, the curves part. At 15 to 17 words attention has 99<!--[[mean(with_attention["15-17"]):.0f]]-->, which is 31<!--[[chosen["15-17"]["mean"]:.0f]]--> ± 3<!--[[chosen["15-17"]["half"]:.0f]]--> above one vector, seed by seed. At 18 to 20 words it is 39<!--[[chosen["18-20"]["mean"]:.0f]]--> ± 5<!--[[chosen["18-20"]["half"]:.0f]]--> above it. From 9 words onwards
+# - At 15 to 17 words attention has 99<!--[[mean(with_attention["15-17"]):.0f]]-->, which is 31<!--[[chosen["15-17"]["mean"]:.0f]]--> ± 3<!--[[chosen["15-17"]["half"]:.0f]]--> above one vector, seed by seed. At 18 to 20 words it is 39<!--[[chosen["18-20"]["mean"]:.0f]]--> ± 5<!--[[chosen["18-20"]["half"]:.0f]]--> above it. From 9 words onwards
 #   attention is better at every length, also after a correction for nine lengths<!--[[? differ(chosen) == lengths_of_numbers[2:]]]-->.
-# - After this correction even weights do not differ clearly from one vector at any single length<!--[[? not differ(unchosen)]]-->. Averaged over all lengths from 15 words onwards, they are 4<!--[[-beyond[0]:.0f]]--> ± 3<!--[[beyond[1]:.0f]]--> below it.
+# - Averaged over all lengths from 15 words onwards, even weights are 4<!--[[-beyond[0]:.0f]]--> ± 3<!--[[beyond[1]:.0f]]--> below one vector.
 # - Attention falls as well, to 68<!--[[mean(with_attention["27-29"]):.0f]]--> at 27 to 29 words. Another translator with attention, trained on up to 20 words, has 100<!--[[longer["bleu"]:.0f]]--> at 18 to 20 (one run).
 # </details>
 #
-# **Attention helps beyond the lengths of training. The mean of all states was not enough; weights that depend on the query were.** All three were trained at the learning rate that was best for one vector.
+# **Beyond the lengths of training attention helps; the mean of all states does not.** All three were trained at the learning rate that was best for one vector.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # And where does a translator with attention look? (This one was trained on up to 20 words.) Move the slider. The left column has the words that the decoder writes, the right column the words
@@ -736,7 +736,7 @@ show.predict(
 #
 # - The model never saw the word "box" in training<!--[[? box_is_new]]-->. Both K and S read the letter "x"<!--[[? read_by("K", "box") == read_by("S", "box") == "x"]]-->. The F of "enough" reads the "g" of "gh"<!--[[? read_by("F", "enough") == "g"]]-->. No sound reads
 #   the "k" of "knight"<!--[[? pronounce("knight")[1][:, 0].max() < 0.01]]-->.
-# - The lines hardly cross. Sounds come in the order of their letters, and nobody told the model that; it could look anywhere.
+# - The lines hardly cross. Sounds come in the order of their letters, although the model could look anywhere.
 # - Try your own name, and words that are not English. The model always answers.
 # </details>
 
@@ -753,11 +753,11 @@ show.curves(
     x_title="letters: " + ", ".join(stored("sounds_by_length")["words"]),
     y_title="wrong phonemes, %",
     alt="Percentage of wrong phonemes against the length of the word, on the same words: with one vector it doubles from the "
-    "shortest to the longest words; with attention it hardly rises.",
+    "shortest to the longest words; with attention it rises by a fifth.",
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **With one vector the error rate doubles from the shortest words to the longest. With attention, on the same words, it hardly grows.** The rate rises from 8.8<!--[[wrong_sounds["one vector"][0]:.1f]]--> to 17.7<!--[[wrong_sounds["one vector"][-1]:.1f]]--> %
+# **With one vector the error rate doubles from the shortest words to the longest. With attention, on the same words, it grows by a fifth<!--[[? 0.17 < wrong_sounds["attention"][-1] / wrong_sounds["attention"][0] - 1 < 0.23]]-->.** The rate rises from 8.8<!--[[wrong_sounds["one vector"][0]:.1f]]--> to 17.7<!--[[wrong_sounds["one vector"][-1]:.1f]]--> %
 # without attention and never exceeds 8.4<!--[[max(wrong_sounds["attention"]):.1f]]--> % with it. (One run each, every third test word; the network with attention has 1.9<!--[[larger:.1f]]--> times
 # as many parameters. `python -m lectures.recipes one_vector` repeats the count.)
 
@@ -846,7 +846,7 @@ show.predict(
 # hard choice from the first step of training. **Dividing by $\sqrt d$ brings the variance back to 1, whatever the width.**
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Vaswani et al. suspect that large scores harm the gradient. We can measure that: the derivative of a softmax weight with
+# Vaswani et al. suspect that large scores harm the gradient. The derivative of a softmax weight with
 # respect to its own score is $\alpha (1 - \alpha)$, which vanishes for weights near 0 and near 1.
 
 
@@ -944,7 +944,7 @@ print("row sums, masked after softmax: ", wrong.sum(-1))
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *6 minutes. Ask what the first row sums to under a causal mask, then under a mask that hides all four words. What goes wrong: they
-# mask after the softmax, which passes most tests, because the shapes and the zeros are right.*
+# mask after the softmax; the shapes and the zeros are right all the same.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. Many heads
@@ -1017,9 +1017,8 @@ print("the same as the library's:", torch.allclose(many_heads(x, layer), layer(x
 # word reads the whole sentence, to its left and to its right. Its weights are on your disk, and it runs in our own code, with
 # the `MultiHeadAttention` of section 6. `capture` records the attention weights of its heads.
 #
-# (Wang et al. 2020 trained a network of 12 layers to imitate the attention of a larger one. For the released weights the teacher
-# was UniLM v2, which is as large as BERT-base. The model here keeps every second of those 12 layers and was then trained on a billion
-# pairs of sentences, to tell which belong together.)
+# (Wang et al. 2020 trained a network of 12 layers to imitate the attention of a larger one. The model here keeps every second of
+# those layers and was then trained on a billion pairs of sentences, to tell which belong together.)
 
 # %% slideshow={"slide_type": "fragment"}
 from nlmcore.pretrained import embed, minilm
@@ -1049,7 +1048,7 @@ show.head_grid(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Rest the pointer on a word, or move the sliders. Which heads read the *previous* word (just left of the diagonal), which the
+# Which heads read the *previous* word (just left of the diagonal), which the
 # *next* one, and which read `[CLS]` from everywhere? What could the last kind be good for?
 
 # %% slideshow={"slide_type": "fragment"}
@@ -1109,7 +1108,7 @@ print(f"median length of the others:  {value_lengths[1:].median():.2f}")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # In this head the value of `[CLS]` is nearly zero: its length is 0.20<!--[[value_lengths[0]:.2f]]-->, and the median length of the others is 3.68<!--[[value_lengths[1:].median():.2f]]-->. A head adds
-# *weight × value* to a word, so it adds almost nothing to a word that parks there. Is this true only of this head?
+# *weight × value* to a word, so here `[CLS]` adds almost nothing. Is this true only of this head?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 SENTENCES = [
@@ -1153,8 +1152,8 @@ parking = weight_on_cls > 0.4
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # **No.** Over five sentences, 42<!--[[int(parking.sum())]]--> of the 72 heads give `[CLS]` more than 0.4 of their weight. In every one of these heads the vector
-# that `[CLS]` adds, after $W^O$, has at most 0.14<!--[[added_by_cls[parking].max():.2f]]--> times the median length of the vectors that the other words add. So in MiniLM the weight
-# that a head parks on `[CLS]` adds almost nothing, although the weights by themselves suggest the opposite. (Kobayashi et al. 2020 find small value
+# that `[CLS]` adds, after $W^O$, has at most 0.14<!--[[added_by_cls[parking].max():.2f]]--> times the median length of the vectors that the other words add. So weight
+# parked on `[CLS]` adds little for its size. (Kobayashi et al. 2020 find small value
 # vectors at such tokens of BERT.)
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -1240,9 +1239,8 @@ print(f"similarity with 'wide' instead of 'tired': {other_word:.3f}")
 # $c_i = \sum_j \alpha_{ij} h_j$, with $j$ running over parts instead of words. (This weighting is their **soft attention**. Their **hard
 # attention** samples a single part.)
 #
-# Here is the smallest example. A scene has nine fields; two of them show handwritten digits (from the 1,797 of Alpaydin &
-# Kaynak 1998). The caption names both, in reading order. In training the captioner gets the right words and *nothing else*. Nobody tells
-# it where the digits are.
+# Here is a small example. A scene has nine fields; two of them show handwritten digits (from the 1,797 of Alpaydin &
+# Kaynak 1998). The caption names both, in reading order. In training the captioner gets the right words and *nothing else*.
 
 # %% slideshow={"slide_type": "fragment"}
 digits = corpora.load("digits")
@@ -1340,7 +1338,7 @@ widgets.live(caption, number=widgets.slider(0, 0, 99, 1, "scene", "460px"))
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *6 minutes. Let the room guess the accuracy before the cell runs; most expect chance. Then search together for a scene with a wrong
+# *6 minutes. Let the room guess the accuracy before the cell runs. Then search together for a scene with a wrong
 # word. What goes wrong: they say that attention failed where recognition did.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -1401,10 +1399,10 @@ show.curves(
 # - When $n$ doubles, from 2,048 to 4,096, the time grows by a factor of 2.0<!--[[doubled["initial"]:.1f]]--> without attention, of 2.4<!--[[doubled["attention"]:.1f]]--> with attention, and of 3.4<!--[[doubled["transformer"]:.1f]]-->
 #   for the Transformer.
 # - The recurrent network with attention takes longer than the Transformer at all these lengths, though it does fewer
-#   multiplications<!--[[? slower and fewer]]-->. Its steps must wait for each other; we did not test how much of the time that explains.
+#   multiplications<!--[[? slower and fewer]]-->.
 # </details>
 #
-# **The scores cost little for a sentence, but much for a book.** That is a count of multiplications. In time, the network with attention is
+# **In multiplications, the scores cost little for a sentence, but much for a book.** In time, the network with attention is
 # slower than the one without, even for a sentence.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -1415,15 +1413,14 @@ show.curves(
 # its task, with no other teacher. Its weights hint at what it uses, but they do not prove it.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *4 minutes. Ask from which length on the scores cost more than the steps; few guess a thousand words. What goes wrong: they take the
+# *4 minutes. Ask from which length on the scores cost more than the steps. What goes wrong: they take the
 # number of multiplications for the time. Show them both at 64 words.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you
 #
 # Write attention yourself, from the two lines of section 2, and compare it with ours. The code below is correct. Break it (leave out the
-# exponential, keep only the largest score, or leave out the division by the sum) and move the sliders. The picture shows what your change
-# does, and whether you can see it at all.
+# exponential, keep only the largest score, or leave out the division by the sum) and move the sliders. Can you see what your change does?
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -1530,6 +1527,5 @@ widgets.softmax_playground(
 # Attention is not not Explanation. Kobayashi et al. (2020), Attention is Not Only a Weight: Analyzing Transformers with Vector Norms. Yang et al. (2016),
 # Hierarchical Attention Networks for Document Classification (a learned query). Alammar (2018), The Illustrated Transformer (the example with 112 and 96).
 # Uszkoreit (2017), Transformer: A Novel Neural Network Architecture for Language Understanding, Google's research blog (the tired animal). Levesque, Davis & Morgenstern (2012),
-# The Winograd Schema Challenge (sentences such as that of the cup). Wang et al. (2020), MiniLM; the teacher of the released weights: the model card of
-# microsoft/MiniLM-L12-H384-uncased. Every second layer: the cards of nreimers/MiniLM-L6-H384-uncased and
+# The Winograd Schema Challenge (sentences such as that of the cup). Wang et al. (2020), MiniLM. Every second layer: the model cards of nreimers/MiniLM-L6-H384-uncased and
 # sentence-transformers/all-MiniLM-L6-v2.

@@ -514,7 +514,7 @@ trained_longer = card["figures"]["test"]
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. Continue, and harmonise
 #
-# The model is an ordinary language model, so everything from [lecture 9](09_decoding.ipynb) works. Give it eight quarters of a piece that it has never seen, and sample the next eight:
+# The model is an ordinary language model, so the methods of [lecture 9](09_decoding.ipynb) work. Give it eight quarters of a piece that it has never seen, and sample the next eight:
 
 # %% slideshow={"slide_type": "fragment"}
 prompts = excerpts[:3, :128]  # 32 sixteenths of three pieces

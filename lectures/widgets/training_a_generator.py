@@ -20,14 +20,14 @@ Losses = Callable[[str], tuple[list[str], list[float], list[list[tuple[str, floa
 
 
 def loss_player(losses: Losses, sentences: Sequence[str], *, yours: Losses | None = None) -> Live:
-    """The loss of every word of a sentence, and at one place what the model would rather have seen."""
+    """The loss of every word of a sentence, and at one place what the model expected."""
     answer = lru_cache(maxsize=32)(lambda losses, text: losses(text))
 
     def draw(losses: Losses, at: int, sentence: str, typed: str) -> str:
         words, nats, best = answer(losses, typed if typed.strip() else sentence)
         place = min(at, len(words)) - 1
         others = "   ".join(f"{word}  {p:.2f}" for word, p in best[place])
-        note = f"instead of “{words[place]}” the model expects:   {others}"
+        note = f"where “{words[place]}” occurs, the model expects:   {others}"
         return losses_svg(words, nats, chosen=place, note=note)
 
     return live(

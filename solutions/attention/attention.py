@@ -682,7 +682,7 @@ HTML(picture)
 # word. In self-attention all scores can even be computed in parallel, as no step waits for another.
 #
 # In many heads of MiniLM the largest weight falls on [CLS], the special token at the start. The heatmap then suggests that this token matters, but
-# its value vector is close to zero and adds almost nothing: the head is resting. What counts is the weight times the value, and after the first layer
+# its value vector is short and adds little: the head is resting. What counts is the weight times the value, and after the first layer
 # the value at a position is itself a mixture of other words.
 
 # %% [markdown]

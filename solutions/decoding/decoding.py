@@ -517,7 +517,7 @@ if passes("decoding.beam_search", beam_search) and passes("decoding.greedy", gre
 # 1. **Prohibitive** (1): V^n texts; any number of the right order, such as 50,000^20 ≈ 10^94. Half a point without a number.
 # 2. **Search** (1): where there is one right answer or few, as in translation or transcription: there you want the mode. Half a point without a
 #    reason.
-# 3. **Sample** (1): open-ended text, stories, dialogue: the most probable continuation is dull and repeats itself; people do not always take the most
+# 3. **Sample** (1): open-ended text, stories, dialogue: what a search finds is dull and repeats itself; people do not always take the most
 #    probable word. Half a point without a reason.
 # 4. **Not a bug** (1): the model itself gives short or empty texts too much probability, and a narrow beam did not find them; the search improved and
 #    exposed the model's fault; a length penalty helps. Half a point for "too short" without the model's part in it.
@@ -528,7 +528,7 @@ if passes("decoding.beam_search", beam_search) and passes("decoding.greedy", gre
 # be judged in isolation, since the best text may start with an improbable one.
 #
 # I would search where there is one right answer or few, as in translation or in transcribing speech, because there we want the most probable text. I
-# would sample in a story or a conversation. There the most probable continuation is dull and soon runs in circles, because what people write is
+# would sample in a story or a conversation. There a search finds a dull text that soon runs in circles, and what people write is
 # rarely the most probable thing at each step.
 #
 # A beam of 100 finds more probable texts than one of 5. If these are worse, the model gives too much probability to the wrong texts, typically to

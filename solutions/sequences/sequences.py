@@ -718,7 +718,7 @@ picture
 #
 # 1. What does teacher forcing make easy in training, and what does the model then never learn?
 # 2. In the course's own measurement scheduled sampling did not help. Name two reasons why it might not, or two things that you would vary.
-# 3. Why does one vector limit a translator, and how does reversing the source help although the vector stays as wide as before?
+# 3. Why does one vector limit a translator, and what does reversing the source change although the vector stays as wide as before?
 #
 # ### BEGIN MARK SCHEME
 # One point for each of the four; half points are fine.
@@ -730,8 +730,8 @@ picture
 #    small, nearly right model makes few mistakes.
 # 3. **One vector** (1): its number of entries is fixed, whatever the length of the source.
 # 4. **Reversed** (1): the *average* distance between a source word and its translation stays the same, but the first words come close together, so
-#    the beginning is easier to learn, and everything after it builds on a good beginning. Half a point without the second half. A full point also for
-#    what question 6 shows: word $t$ is then read $t$ steps before the end, whatever the length.
+#    the gradient has a short path between them. Half a point without the second half. A full point also for what question 6 shows: word $t$ is then
+#    read $t$ steps before the end, whatever the length. None for "a better beginning": in lecture 11 the first words came out worse, the last better.
 # ### END MARK SCHEME
 
 # %% [markdown]
@@ -744,7 +744,7 @@ picture
 #
 # One vector has a fixed number of entries, for three words as for thirty, so beyond some length different sentences must end up in nearly the same
 # vector. If the source is reversed, the mean distance between words and their translations does not change, but the first words now come close to
-# each other. The beginning is learned soon, and a decoder that has started well does better with the rest.
+# each other, and the gradient has a short path between them.
 
 # %% [markdown]
 # ---

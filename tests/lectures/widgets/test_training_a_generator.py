@@ -48,11 +48,11 @@ def test_the_loss_player_shows_what_was_expected() -> None:
         return words, [float(i + 1) for i in range(len(words))], [[(word.upper(), 0.5)] for word in words]
 
     player = widgets.loss_player(losses, ["to be or", "not"])
-    assert "instead of “to” the model expects:   TO  0.50" in player.picture.value
+    assert "where “to” occurs, the model expects:   TO  0.50" in player.picture.value
     player.controls["at"].value = 3
-    assert "instead of “or” the model expects:   OR  0.50" in player.picture.value
+    assert "where “or” occurs, the model expects:   OR  0.50" in player.picture.value
     player.controls["sentence"].value = "not"
-    assert "instead of “not”" in player.picture.value, "a shorter sentence: its last word"
+    assert "where “not” occurs" in player.picture.value, "a shorter sentence: its last word"
     player.controls["typed"].value = "be it"
     assert "sum 3.00" in player.picture.value
 
