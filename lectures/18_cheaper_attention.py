@@ -264,7 +264,7 @@ widgets.rank_player(captured, {"SmolLM2": shuffled(True), "MiniLM": shuffled(Fal
 # - A matrix that shifts by one position has rank $n - 1$, and all its singular values except one zero are 1. So a head that copies from a fixed *distance* has a high rank. A head in which all queries weight the keys alike has rank 1.
 # - Of SmolLM2's 270<!--[[len(by_head["SmolLM2", "real", "sum"])]]--> heads, 249<!--[[below_own_shuffle("SmolLM2", "squares")]]--> need fewer values than their own shuffled weights. The same holds for 70<!--[[below_own_shuffle("MiniLM", "squares")]]--> of MiniLM's.
 # - The paper plots the *sum* instead of the squares. By this measure SmolLM2's heads need 93<!--[[average["SmolLM2", "real", "sum"]:.0f]]--> values, shuffled 117<!--[[average["SmolLM2", "shuffled", "sum"]:.0f]]-->, and the even mask 80<!--[[average["SmolLM2", "mask", "sum"]:.0f]]-->. Many tiny singular values together add much to the sum, but hardly anything to the sum of squares.
-# - The heads differ widely. Measured by squares, 30<!--[[sum(of > 64 for of in by_head["SmolLM2", "real", "squares"])]]--> of SmolLM2's heads need more than a quarter of the values.
+# - Measured by squares, 30<!--[[sum(of > 64 for of in by_head["SmolLM2", "real", "squares"])]]--> of SmolLM2's heads need more than a quarter of the values.
 # - **Does it matter for the output?** Replace each of MiniLM's attention matrices by its best approximation of rank 64, a quarter of the full rank. The sentence vectors keep a cosine of 0.97<!--[[mean(ranks["cosine_at_rank"]["64"]):.2f]]--> with the original ones. With rank 4 it is 0.85<!--[[mean(ranks["cosine_at_rank"]["4"]):.2f]]-->, with evenly spread weights 0.36<!--[[mean(ranks["cosine_at_rank"]["even"]):.2f]]-->.
 # </details>
 #
@@ -455,7 +455,6 @@ show.predict(
 #
 # - **Where our sparse layers lose time.** On short texts the kernel is faster than both. At 256 tokens Longformer takes 2.5<!--[[layer["seconds"]["Longformer"]["256"] / layer["seconds"]["full, fused"]["256"]:.1f]]--> times as long as the kernel.
 # - **Where they lose memory.** Longformer and BigBird need more memory than the kernel at every length<!--[[? all(layer["bytes"][name][n] > of for name in ("Longformer", "BigBird") for n, of in layer["bytes"]["full, fused"].items())]]-->, mostly because each key and each value is copied to every block that sees it.
-# - At 16,384 tokens the full layer needs 12.2<!--[[layer["multiply_adds"]["full, fused"]["16384"] / layer["multiply_adds"]["BigBird"]["16384"]:.1f]]--> times as many multiply-adds as BigBird, but takes only 6.6<!--[[longest["full, fused"] / longest["BigBird"]:.1f]]--> times as long.
 # - We timed one core of a shared machine, with a batch of one text and nothing masked.
 # </details>
 #

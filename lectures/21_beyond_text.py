@@ -390,7 +390,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The grid of sixteenths is a choice. On this grid, four tokens make a sixteenth, and 64 tokens make a bar of four quarters. Ten notes of the corpus are not on the grid and are rounded.
+# - On this grid, four tokens make a sixteenth, and 64 tokens make a bar of four quarters. Ten notes of the corpus are not on the grid and are rounded.
 # - A note that is held and a note that is struck again look alike, here as in the paper.
 # - At each sixteenth the model reads the soprano before it writes the bass. This order makes harmonising possible in section 6.
 # - The package music21 distributes the chorales with the permission of the people who encoded them, and says that there may be restrictions on commercial use (its file `corpus/license.txt`). We read the chorales from the package and copy nothing.
