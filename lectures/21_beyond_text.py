@@ -110,7 +110,7 @@ show.predict(
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *8 minutes. Ask for the number of tokens before the widget, then press patches. What goes wrong: students think that $E$ looks for edges because a convolution would. It may. But $E$ sees one square at a time, and nothing tells the model which squares touch.*
+# *8 minutes. Ask for the number of tokens before the widget, then press patches. What goes wrong: students think that $E$ looks for edges because a convolution would. It may, but $E$ sees one square at a time.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. How many images does it need?
@@ -204,7 +204,7 @@ HTML(
 # - In networks trained on photographs, the first layers respond to edges and textures, later ones to parts, and the last ones to whole objects (Zeiler & Fergus 2014). A caption must also say how objects are *related*, as in "left of" (section 7).
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Two things are built into a convolution: neighbours belong together, and a shape is the same wherever it is. Such a built-in assumption is called an **inductive bias**. A Vision Transformer has only a little of this built in, through the cut into patches and the shared matrix $E$. It must learn the rest. Dosovitskiy et al. report that with 9 million labelled images a convolutional network is ahead of their ViT-B/32 (the base size, with patches of 32 × 32), and that with 90 million or more the ViT is ahead.
+# Two things are built into a convolution: neighbours belong together, and a shape is the same wherever it is. Such a built-in assumption is called an **inductive bias**. A Vision Transformer has only a little of this built in, through the cut into patches and the shared matrix $E$. Dosovitskiy et al. report that with 9 million labelled images a convolutional network is ahead of their ViT-B/32 (the base size, with patches of 32 × 32), and that with 90 million or more the ViT is ahead.
 #
 # Can we see this with 8 × 8 digits? Our convolutional network and our Vision Transformer both have about 25,000 parameters and train for the same number of steps.
 
@@ -288,7 +288,7 @@ show.predict(
 # - **Steps.** With all images, three times the steps make the gap 11.2<!--[[closed(most)[0]:.1f]]--> ± 6.9<!--[[closed(most)[1]:.1f]]--> points smaller. It is then 4.0<!--[[longer[most][0]:.1f]]--> ± 5.0<!--[[longer[most][1]:.1f]]-->, so five seeds cannot tell which network is ahead. With 1,000 images or fewer the convolutional network is still ahead<!--[[? all(mean > half for mean, half in list(longer.values())[:-1])]]-->, and whether the gap shrinks is not clear<!--[[? all(abs(closed(size)[0]) < closed(size)[1] for size in sizes[:-1])]]-->.
 # - The learning rates were chosen with 100<!--[[few]]--> images, and the highest of three was best for both networks<!--[[? data["rates"]["CNN"] == data["rates"]["ViT"] == 0.01]]-->, so better tuning might explain part of the gap.
 # - **Pretraining on patches** lifts the Vision Transformer from 76<!--[[got("ViT", most):.0f]]--> to 86<!--[[got("ViT, pretrained", most):.0f]]--> % with all images. With 100 images five seeds cannot tell whether it helps (7<!--[[by_seed("ViT, pretrained", "ViT", few)[0]:.0f]]--> ± 15<!--[[by_seed("ViT, pretrained", "ViT", few)[1]:.0f]]--> points). The pretrained model was also trained for more steps, and this test cannot say whether the steps or the unlabelled images helped.
-# - **Training on shifted images** made the Vision Transformer *worse* at every size (from 76<!--[[got("ViT", most):.0f]]--> to 42<!--[[got("ViT, shifted images", most):.0f]]--> % with all images)<!--[[? all(mean > half for mean, half in (by_seed("ViT", "ViT, shifted images", size) for size in sizes))]]-->. For the convolutional network no size shows a difference<!--[[? all(mean < half for mean, half in (by_seed("CNN", "CNN, shifted images", size) for size in sizes))]]-->. We do not know why shifting hurts the Vision Transformer. A shift by one pixel changes the content of every patch of 2 × 2; and 250 steps may be too few for harder images.
+# - **Training on shifted images** made the Vision Transformer *worse* at every size (from 76<!--[[got("ViT", most):.0f]]--> to 42<!--[[got("ViT, shifted images", most):.0f]]--> % with all images)<!--[[? all(mean > half for mean, half in (by_seed("ViT", "ViT, shifted images", size) for size in sizes))]]-->. For the convolutional network no size shows a difference<!--[[? all(mean < half for mean, half in (by_seed("CNN", "CNN, shifted images", size) for size in sizes))]]-->. We do not know why shifting hurts the Vision Transformer.
 # - **A baseline without any network is ahead of every row of the table.** It gives each test digit the label of its nearest neighbour in pixels, and is right for 88<!--[[got("nearest neighbour", few):.0f]]--> % of them with 100 training images and for 94<!--[[got("nearest neighbour", most):.0f]]--> % with all<!--[[? all(got("nearest neighbour", size) > max(got(row, size) for row in right if row != "nearest neighbour") for size in sizes)]]-->.
 # </details>
 #
@@ -353,7 +353,7 @@ widgets.skew_player(skew)
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *8 minutes. Let the room say what a row of step 1 means before you step. What goes wrong: students expect the trick to save multiplications. It saves the array of pairs, and the time to write and read it.*
+# *8 minutes. Let the room say what a row of step 1 means before you step. What goes wrong: students expect the trick to save multiplications. It saves the array of pairs.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. A chorale as text
@@ -390,9 +390,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The grid of sixteenths is a choice. On this grid, four tokens make a sixteenth, and 64 tokens make a bar of four quarters. Ten notes of the corpus are not on the grid and are rounded.
+# - On this grid, four tokens make a sixteenth, and 64 tokens make a bar of four quarters. Ten notes of the corpus are not on the grid and are rounded.
 # - A note that is held and a note that is struck again look alike, here as in the paper.
-# - The order of the voices matters. At each sixteenth the model reads the soprano before it writes the bass. This order makes harmonising possible in section 6.
+# - At each sixteenth the model reads the soprano before it writes the bass. This order makes harmonising possible in section 6.
 # - The package music21 distributes the chorales with the permission of the people who encoded them, and says that there may be restrictions on commercial use (its file `corpus/license.txt`). We read the chorales from the package and copy nothing.
 # </details>
 
@@ -499,11 +499,11 @@ trained_longer = card["figures"]["test"]
 # <details><summary><b>What to notice</b></summary>
 #
 # - With equal steps, the lead of relative positions comes from the *held* pitches. There the loss is 0.27<!--[[nats("relative", "held"):.2f]]--> with relative positions, and 0.54<!--[[nats(labelled, "held"):.2f]]--> with sinusoids and labels. On *changed* pitches these rows hardly differ.
-# - **Do relative positions do more than labels?** With equal steps they do, but one of their steps takes about twice as long. With twice the steps, sinusoids with labels reach 0.95<!--[[nats(fair):.2f]]-->, and relative positions have 0.97<!--[[nats("relative"):.2f]]--><!--[[? sum(lead(fair, "relative")) < 0]]-->. Relative positions gain nothing from labels<!--[[? abs(lead(both, "relative")[0]) < lead(both, "relative")[1]]]-->.
+# - **Do relative positions do more than labels?** With equal steps they do, but one of their steps takes about twice as long. With twice the steps, sinusoids with labels reach 0.95<!--[[nats(fair):.2f]]-->, and relative positions have 0.97<!--[[nats("relative"):.2f]]--><!--[[? sum(lead(fair, "relative")) < 0]]-->. No gain from labels shows for relative positions<!--[[? abs(lead(both, "relative")[0]) < lead(both, "relative")[1]]]-->.
 # - **No short training beats counting.** A 7-gram model, with six tokens of context, has 0.81<!--[[counted["all"]:.2f]]--><!--[[? counted["all"] < min(losses.values())]]-->. The model of the next section is wider and took 1,500<!--[[card["training"]["steps"]:,]]--> steps. It reaches 0.56<!--[[trained_longer["all"]:.2f]]--> (one run), and is better than the 7-gram on changed pitches as well<!--[[? trained_longer["changed"] < counted["changed"]]]-->.
 # - With equal steps our rows are in the paper's order, except that in the paper labels help relative positions as well<!--[[? nats("relative") < nats(labelled) < nats("sinusoids")]]-->.
-# - The same learning rate is the best for every row, and half and twice this rate are worse. At half the best rate, sinusoids with twice the steps are ahead of sinusoids with labels; at the best rate they are behind<!--[[? rows[twice]["tried"]["0.005"] < rows[labelled]["tried"]["0.005"] and rows[twice]["tried"]["0.01"] > rows[labelled]["tried"]["0.01"] and {of["rate"] for of in rows.values()} == {0.01}]]-->.
-# - The picture shows where heads look. We ablated none of them, so we do not know which ones the model needs.
+# - The same learning rate is the best for every row, and half and twice this rate are worse<!--[[? {of["rate"] for of in rows.values()} == {0.01}]]-->.
+# - We ablated none of the heads in the picture, so we do not know which ones the model needs.
 # </details>
 #
 # **After 200 steps, relative positions predict held pitches best**<!--[[? max(rows["relative"]["held"]) < min(min(rows[row]["held"]) for row in four if row != "relative")]]-->**. In the same time, sinusoids with a label for the voice do about as well.** For held pitches it is enough to copy the voice's previous pitch. The runs do not say which model ends with the lowest loss.
@@ -593,7 +593,7 @@ widgets.chorale_player(harmonies)
 # <details><summary><b>What to notice</b></summary>
 #
 # - The model hears the melody only up to the present. A composer who knows the whole melody can prepare a cadence. To use the whole melody, you would have to weight many tries by the probability of the soprano's later notes (particle filtering), or train on a different order.
-# - The last row is a baseline without a model: for each pitch of the soprano, it takes the pitches that the other voices most often have below it in other pieces. In the alto and tenor of these six pieces, the model agrees with the original less often than this baseline does<!--[[? bool((agrees.mean(0)[:2] < by_table[:2]).all())]]-->. For the alto it agrees in 27<!--[[100 * float(agrees.mean(0)[0]):.0f]]--> % of cases, and the baseline in 33<!--[[100 * float(by_table[0]):.0f]]--> %. For the bass the baseline lies within the range of our five<!--[[words(tries)]]--> tries<!--[[? bool(agrees.amin(0)[2] < by_table[2] < agrees.amax(0)[2])]]-->. But do not conclude that the baseline is better. It takes the most frequent pitch, whereas the model samples. Six pieces are few, and agreement with the original says little about harmony.
+# - The last row is a baseline without a model: for each pitch of the soprano, it takes the pitches that the other voices most often have below it in other pieces. In the alto and tenor of these six pieces, the model agrees with the original less often than this baseline does<!--[[? bool((agrees.mean(0)[:2] < by_table[:2]).all())]]-->. For the alto it agrees in 27<!--[[100 * float(agrees.mean(0)[0]):.0f]]--> % of cases, and the baseline in 33<!--[[100 * float(by_table[0]):.0f]]--> %. For the bass the baseline lies within the range of our five<!--[[words(tries)]]--> tries<!--[[? bool(agrees.amin(0)[2] < by_table[2] < agrees.amax(0)[2])]]-->. But do not conclude that the baseline is better. It takes the most frequent pitch, whereas the model samples.
 # - In the paper, listeners compared piano music by three models and by composers, in 180 comparisons of two pieces. They significantly preferred the music of the model with relative attention to that of the plain Transformer. The LSTM was rated above the plain Transformer although its loss was worse; we do not know whether that second difference is significant.
 # </details>
 #
@@ -609,7 +609,7 @@ widgets.chorale_player(harmonies)
 #
 # $$e_{ij} = v \cdot \tanh(h_{i-1} W_q + a_j W_a), \qquad \alpha_i = \mathrm{softmax}(e_i), \qquad z_i = \sum_j \alpha_{ij} a_j , \qquad h_i = \mathrm{LSTM}([y_{i-1}; z_i], h_{i-1}) .$$
 #
-# Here $z_i$ is the context vector before word $i$, $y_{i-1}$ is the embedding of the previous word, and $v$, $W_q$ and $W_a$ are learned. The LSTM's state starts from the mean of all $a_j$. The paper shows photographs with bright spots where the model "looks". But in a photograph nobody has marked where the model *should* look. So we make pictures of two symbols, with a caption such as "a snowman left of an umbrella" and a known box around each symbol. Some pairs of symbols never occur together in training. We train two captioners: one has a *convolutional* encoder, the other a Vision Transformer that reads *patches*. They differ in a second way: the convolutional one is trained with a penalty that we explain below. Without it, three<!--[[words(sum(share < 50 for share in right_of["convolutional"]))]]--> of five<!--[[words(len(right_of["convolutional"]))]]--> convolutional captioners describe fewer than half of the new pictures correctly. So these captioners cannot tell you which encoder is better.
+# Here $z_i$ is the context vector before word $i$, $y_{i-1}$ is the embedding of the previous word, and $v$, $W_q$ and $W_a$ are learned. The LSTM's state starts from the mean of all $a_j$. The paper shows photographs with bright spots where the model "looks". But nobody has marked where in these photographs the model *should* look. So we make pictures of two symbols, with a caption such as "a snowman left of an umbrella" and a known box around each symbol. Some pairs of symbols never occur together in training. We train two captioners: one has a *convolutional* encoder, the other a Vision Transformer that reads *patches*. They differ in a second way: the convolutional one is trained with a penalty that we explain below. Without it, three<!--[[words(sum(share < 50 for share in right_of["convolutional"]))]]--> of five<!--[[words(len(right_of["convolutional"]))]]--> convolutional captioners describe fewer than half of the new pictures correctly. So these captioners cannot tell you which encoder is better.
 
 # %% slideshow={"slide_type": "fragment"}
 captioners = {kind: checkpoint(f"captions_{kind}").model for kind in captions.ENCODERS}
@@ -702,17 +702,16 @@ penalised = right_of["convolutional, doubly stochastic"]
 # - **The score fails the control.** In the captioner with patches, attention paid to another picture scores 86<!--[[100 * own["another_picture"]:.0f]]--> %. In each of the two captioners shown, the scores for this picture and for another one differ by less than two points<!--[[? all(abs(of["in_box"] - of["another_picture"]) < 0.02 for of in scored.values())]]-->. Attention that always goes to one fixed location per noun would score 100<!--[[100 * blind:.0f]]--> %. So in these pictures the score does not tell whether the model has seen the symbol.
 # - **The intervention says more.** Erasing the named symbol costs the captioner with patches about 5<!--[[fmean(attends["patches"]["erased"]):.0f]]--> nats, and erasing the other symbol hardly anything<!--[[? fmean(attends["patches"]["other_erased"]) < 0.15]]-->. Its captions of new pairs are right in 99<!--[[fmean(right_of["patches"]):.0f]]--> % of cases.
 # - **Attention in the right place is not recognition.** The two<!--[[words(len(failing))]]--> convolutional captioners that get no caption right still have their largest weight in the box in 91<!--[[100 * largest[failing[0]]:.0f]]--> and 84<!--[[100 * largest[failing[1]]:.0f]]--> % of cases.
-# - Depending on the seed, the convolutional captioner gets between 0<!--[[min(right_of["convolutional"]):.0f]]--> and 100<!--[[max(right_of["convolutional"]):.0f]]--> % of the captions right, and with the penalty at least 38<!--[[min(penalised):.0f]]--> %. Five seeds of each are too few for a verdict on the penalty. But they show how far one seed can differ from the next.
-# - The score means something only if a noun's position in the caption does not give away where its symbol is. So we placed smaller symbols anywhere in a wider picture. In such pictures, attention to one fixed location per noun scores only 59<!--[[100 * anywhere["blind"][0]:.0f]]--> %. We trained five<!--[[words(len(anywhere["right"]))]]--> captioners on such pictures (`python -m lectures.recipes scattered`). All of them correctly describe every new picture of a pair that occurs in training<!--[[? min(anywhere["right"]) == 1]]-->, and the probability of a symbol's name depends on that symbol, and hardly on the other one<!--[[? min(anywhere["erased"]) > 5 > 0.5 > max(anywhere["other_erased"])]]-->.
+# - Depending on the seed, the convolutional captioner gets between 0<!--[[min(right_of["convolutional"]):.0f]]--> and 100<!--[[max(right_of["convolutional"]):.0f]]--> % of the captions right, and with the penalty at least 38<!--[[min(penalised):.0f]]--> %. Five seeds of each are too few for a verdict on the penalty. # - The score means little if a noun's position in the caption gives away where its symbol is. So we placed smaller symbols anywhere in a wider picture. In such pictures, attention to one fixed location per noun scores only 59<!--[[100 * anywhere["blind"][0]:.0f]]--> %. We trained five<!--[[words(len(anywhere["right"]))]]--> captioners on such pictures (`python -m lectures.recipes scattered`). All of them correctly describe every new picture of a pair that occurs in training<!--[[? min(anywhere["right"]) == 1]]-->, and the probability of a symbol's name depends on that symbol, and hardly on the other one<!--[[? min(anywhere["erased"]) > 5 > 0.5 > max(anywhere["other_erased"])]]-->.
 # - But their maps differ. In four<!--[[words(sum(of > blind for of, blind in zip(anywhere["in_box"], anywhere["blind"])))]]--> of the five, the share of attention in the box is above the score of one fixed location, up to 89<!--[[100 * max(anywhere["in_box"]):.0f]]--> %. In the fifth it is 31<!--[[100 * min(anywhere["in_box"]):.0f]]--> %. On pairs that occur in training, this model is right although its map points elsewhere. On new pairs it is right in 50<!--[[100 * min(anywhere["right_new_pairs"]):.0f]]--> %, and the others in at least 87<!--[[100 * sorted(anywhere["right_new_pairs"])[1]:.0f]]--> %. One such seed does not show that the map and the errors are linked.
 # </details>
 #
 # **Before you believe a map of attention, score attention that ignores the picture. To learn what a word depends on, intervene.**
 #
-# Many of today's models read pictures and text together. CLIP (Radford et al. 2021) trains one encoder for pictures and one for texts with the contrastive objective of [lecture 17](17_pretraining.ipynb), so that a picture and its caption get similar vectors. Many assistants put patches among the tokens of a language model. In a *video*, the frames take the role of the locations. Venugopalan et al. (2015) read a vector per frame with a stack of LSTMs, which then writes the caption. Chung et al. (2017) read lips. Their decoder attends to the frames of a speaking mouth and to the sound, and writes what is said. We train none of these models.
+# Other models read pictures and text together. CLIP (Radford et al. 2021) trains one encoder for pictures and one for texts with the contrastive objective of [lecture 17](17_pretraining.ipynb), so that a picture and its caption get similar vectors. Some assistants put patches among the tokens of a language model. In a *video*, the frames take the role of the locations. Venugopalan et al. (2015) read a vector per frame with a stack of LSTMs, which then writes the caption. Chung et al. (2017) read lips. Their decoder attends to the frames of a speaking mouth and to the sound, and writes what is said.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *18 minutes. Step through the words with the play button, first with the convolutional encoder. Ask what the model must know before it writes the article "an" (which symbol comes next, so it must have looked already). Let the room propose controls before you show ours. What goes wrong: students take the map for an explanation. The intervention is the evidence; the map is a hint.*
+# *18 minutes. Step through the words with the play button, first with the convolutional encoder. Ask what the model must know before it writes the article "an" (which symbol comes next, so it must have looked already). Let the room propose controls before you show ours. What goes wrong: students take the map for an explanation. The intervention is the evidence.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## What really helped?
@@ -783,7 +782,7 @@ widgets.chorale_player({"my melody": {"harmonised": pitches(mine[0]).numpy()}})
 # <details><summary>Answer</summary>No. The vector of one location may carry information about other locations. Erase the object and measure the probability of the word.</details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *The questions are not projected. If 3 minutes are left, ask number 6. What goes wrong: they answer that attention is useless. It is a good hint where vectors are local.*
+# *The questions are not projected. If 3 minutes are left, ask number 6. What goes wrong: they answer that attention is useless.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Notation, words, sources

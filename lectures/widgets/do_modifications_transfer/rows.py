@@ -82,7 +82,7 @@ ABOUT: dict[str, About] = {
         "1.0507 a above 0, 1.7581 (eᵃ − 1) below",
         "An ELU scaled so that a deep network without norms keeps its variance.",
     ),
-    "SwiGLU": _gate("a σ(a)", "A gate whose activation is Swish; Llama and most later models have it."),
+    "SwiGLU": _gate("a σ(a)", "A gate whose activation is Swish; Llama has it."),
     "LiGLU": _gate("a", "A gate without any activation: the product of two linear maps."),
     "Sigmoid": _neuron("σ(a)", "The logistic function; all outputs are positive, and it saturates on both sides."),
     "Softplus": _neuron("ln(1 + eᵃ)", "The integral of the logistic function: ReLU with a rounded corner."),
