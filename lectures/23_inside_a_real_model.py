@@ -217,7 +217,7 @@ show.predict(
 #   enters the top ten after 22<!--[[next(i for i, rank in enumerate(ranks) if rank <= 10)]]--> layers, and is second after 28<!--[[? ranks[28] == 2]]-->. With the comma it ends second<!--[[? (with_comma > with_comma[am]).sum() == 1]]-->.
 # - After 15 layers the lens's first guess is already the model's final one for 19<!--[[100 * by_lens[15][0]:.0f]]--> % of the tokens, and the fitted map's for 42<!--[[100 * by_map[15][0]:.0f]]--> %. The 95 % intervals are far apart<!--[[? bounds[1] < bounds[2]]]-->.
 # - One layer before the end these fractions are 46<!--[[100 * by_lens[29][0]:.0f]]--> % for the lens and 83<!--[[100 * by_map[29][0]:.0f]]--> % for the map. So where the lens does not give the final guess, the vector may still contain it.
-# - **What is right without the vector?** Always guessing the same token is right for 21<!--[[100 * always[0]:.0f]]--> %. Up to layer 15 the lens is right no more often<!--[[? max(m for m, _ in by_lens[:16]) < always[0]]]-->. A table of the most frequent final guess after each current token is right for 35<!--[[100 * current[0]:.0f]]--> %. The map before the first layer also knows only the current token, and is right for 28<!--[[100 * by_map[0][0]:.0f]]--> %.
+# - **What is right without the vector?** Always guessing the same token is right for 21<!--[[100 * always[0]:.0f]]--> %. Up to layer 15 the lens is right no more often<!--[[? max(m for m, _ in by_lens[:16]) < always[0]]]-->. A table of the most frequent final guess after each current token is right for 35<!--[[100 * current[0]:.0f]]--> %.
 # - The interval of the map after 15 layers contains the value of the table<!--[[? bounds[2] < 100 * current[0] < bounds[3]]]-->, so we cannot tell whether the map reads more there than the current token. One layer before the end it clearly does<!--[[? sum(current) < by_map[29][0] - by_map[29][1]]]-->.
 # </details>
 #
@@ -590,7 +590,7 @@ show.predict(
 #   their neighbours<!--[[? max(by_head[f"17.{k}"]["test"]["difference"] for k in "45") < 0]]-->.
 # - Of 16<!--[[candidates["previous token"]]]--> heads that look at the previous token, only 3<!--[[named["previous token"]]]--> pass. Head 16.0 survives Holm's correction<!--[[? "16.0" in survivors]]-->, and it behaves as section 5 predicts. Without it the later induction heads put 0.49<!--[[by_head["16.0"]["changes"]["reading"][0]:.2f]]--> less of their weight on the right token. Head 11.1 attends to the previous token almost
 #   as strongly (0.85<!--[[looks["11.1"]["previous token"][0]:.2f]]-->), but ablating it lowers the induction heads' weight on the right token by only 0.00<!--[[by_head["11.1"]["changes"]["reading"][0]:.2f]]--> ± 0.01<!--[[by_head["11.1"]["changes"]["reading"][1]:.2f]]-->, so it stays unknown<!--[[? by_head["11.1"]["name"] == "unknown"]]-->.
-# - No punctuation head passes<!--[[? named["punctuation"] == 0]]-->. A head that fails may do what its name says in texts that we did not try.
+# - No punctuation head passes<!--[[? named["punctuation"] == 0]]-->.
 # </details>
 #
 # **Where a head looks only suggests a name.** Nearly half of the candidates fail their test<!--[[? 0.4 < 1 - (sum(named.values()) - named["unknown"]) / sum(candidates.values()) < 0.5]]-->, and most fail once all tests are counted<!--[[? len(survivors) < sum(candidates.values()) / 2]]-->.
@@ -718,7 +718,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The direction of layer 0<!--[[layer_of]]--> moves held-out nouns 0.99<!--[[number_facts["by_layer"]["0"][0]:.2f]]--> of the way, and that of layer 29 moves them 0.89<!--[[number_facts["by_layer"]["29"][0]:.2f]]-->. Layer 0 was chosen on these same nouns, but no layer's direction moves them by less than 0.87<!--[[min(row[0] for row in number_facts["by_layer"].values()):.2f]]-->. Each prompt was just *The* and a noun.
+# - The direction of layer 0<!--[[layer_of]]--> moves held-out nouns 0.99<!--[[number_facts["by_layer"]["0"][0]:.2f]]--> of the way, and that of layer 29 moves them 0.89<!--[[number_facts["by_layer"]["29"][0]:.2f]]-->. Layer 0 was chosen on these same nouns, but no layer's direction moves them by less than 0.87<!--[[min(row[0] for row in number_facts["by_layer"].values()):.2f]]-->.
 # - The best of 20<!--[[len(number_facts["random"])]]--> random directions of
 #   the same length moves them by 0.07<!--[[max(number_facts["random"]):.2f]]-->. A stronger control is the difference between *two other nouns*, scaled to the same length. In the live cell it moves five held-out nouns by at most 0.06<!--[[max(map(abs, other_nouns)):.2f]]-->.
 # - The direction is not just the word *are*. It moves *was/were*, *has/have* and *does/do* by at least 0.98<!--[[min(row[0] for row in number_facts["verbs"].values()):.2f]]-->. It also brings the whole prediction close to the one after the true plural. The KL divergence $\sum_w p(w) \ln \frac{p(w)}{q(w)}$, which says how far a prediction $q$ is from the prediction $p$ after the true plural,
@@ -727,7 +727,6 @@ show.predict(
 # - Twice the direction moves the nouns no further (0.92<!--[[number_facts["strengths"]["2.0"][0]:.2f]]-->). A strength of −1 does nothing to singular nouns (−0.03<!--[[number_facts["strengths"]["-1.0"][0]:.2f]]-->). But it moves *plural* nouns back the whole way<!--[[? abs(back - 1) < 0.1]]-->.
 # - Ten units move the nouns 0.03<!--[[few["10"]["moved"][0]:.2f]]--> of the way, 100 units 0.97<!--[[few["100"]["moved"][0]:.2f]]-->. The best of 20<!--[[len(few["100"]["controls"])]]--> random sets of 100 moves them 0.01<!--[[max(few["100"]["controls"]):.2f]]-->.
 # - Of random sets of 10,000 units the best moves them 0.85<!--[[max(few["10000"]["controls"]):.2f]]-->, so a result with such a large set proves nothing.
-# - A model can store more features than it has units: [lecture 28](28_features_and_harms.ipynb) shows how, in two dimensions.
 # </details>
 #
 # **After “The” and a noun, one direction moves the prediction from singular to plural. The best-ranked neuron alone does not<!--[[? few["1"]["moved"][0] < 0.01]]-->; the best hundred together do.** We do not know whether the direction is more than the difference of two tokens.
@@ -780,8 +779,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - At the country, the network of layer 0<!--[[facts["largest"]["network, country"][0]]]--> restores 1.00<!--[[facts["largest"]["network, country"][1]:.2f]]-->. In all three pairs of section 4 it restores the whole answer as well<!--[[? min(of["network"][0][0] for of in maps.values()) > 0.98]]-->. But this network has seen little more than the name, so it brings back the word. What it adds for *France* alone, without a sentence, restores 0.99<!--[[by_word_alone:.2f]]--> in the pair of France and Italy. If we overlooked that, the headline would be
-#   “facts sit in the first network”.
+# - At the country, the network of layer 0<!--[[facts["largest"]["network, country"][0]]]--> restores 1.00<!--[[facts["largest"]["network, country"][1]:.2f]]-->. In all three pairs of section 4 it restores the whole answer as well<!--[[? min(of["network"][0][0] for of in maps.values()) > 0.98]]-->. But this network has seen little more than the name, so it brings back the word. What it adds for *France* alone, without a sentence, restores 0.99<!--[[by_word_alone:.2f]]--> in the pair of France and Italy.
 # - Above layer 0 the picture of Meng et al. holds in part. In the strongest window without layer 0 (chosen on these same countries), networks 4<!--[[facts["strongest window"] - facts["window"] // 2]]--> to 8<!--[[facts["strongest window"] + facts["window"] // 2]]--> at the country restore 0.17<!--[[networks[0]:.2f]]-->, and the attention sublayers of these layers −0.01<!--[[attentions[0]:.2f]]-->. The difference is clear<!--[[? facts["network less attention"][1] > 0.1]]-->. But the networks restore only a
 #   sixth of the answer<!--[[? abs(networks[0] - 1 / 6) < 0.02]]-->.
 # - The outputs of these networks from a prompt about a *third* country already restore 0.07<!--[[third[0]:.2f]]-->. At the word *of*, the same networks restore 0.00<!--[[facts["controls"]["the same networks at “of”"][0]:.2f]]-->.

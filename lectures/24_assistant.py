@@ -269,7 +269,7 @@ show.predict(
 # - Tuning makes the model worse on other text. The loss on plain text (the beginnings of four plays) is 2.91<!--[[by_place["untuned"]["plain"][0]:.2f]]--> nats per token before tuning, and 3.04<!--[[min(middle["plain"]):.2f]]--> to 3.13<!--[[max(middle["plain"]):.2f]]--> after it in the middle.
 # </details>
 #
-# **From a hundred conversations, the last two layers learn the form of the replies and, with the seed whose replies we stored, when to begin a call. Of the two pairs, only the one in the middle mostly learns whether a passage holds the answer, on questions like those in training.** We tried no other pair in the middle.
+# **From a hundred conversations, the last two layers learn the form of the replies. Of the two pairs, only the one in the middle mostly learns whether a passage holds the answer, on questions like those in training.** We tried no other pair in the middle.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *10 minutes. Let the room say what the loss would teach if the user's tokens counted as well (to ask like a user). What goes wrong: the refusal rate alone is read as a success. Always plot the
@@ -549,7 +549,7 @@ widgets.guidance_player(pairs_of, label)
 # <details><summary><b>What to notice</b></summary>
 #
 # - A large γ prefers words that the prompt makes more probable, even if they stay improbable. It need not make the model more certain. The entropy of the next word does not fall for every prompt from γ = 1 to 1.5<!--[[? not all(entropy(pair, 1.5) < entropy(pair, 1.0) for pair in pairs_of.values())]]-->.
-# - Each token costs two forward passes. In our pass without the prompt, a neutral system message takes the place of the prompt; you could choose any other text.
+# - Each token costs two forward passes. In our pass without the prompt, a neutral system message takes the place of the prompt.
 # </details>
 #
 # **Guidance makes the prompt count more. It has nothing to work with but two predictions of the same model.**
@@ -833,7 +833,7 @@ show.predict(
 # - *Letters*: how often does a given letter occur in a word? The model is right in 33<!--[[pc(limits["letters"]["right"])]]--> % of cases, exactly like a constant answer, because its answer *is* constant: “1” for all 42<!--[[limits["letters"]["words"]]]--> words<!--[[? limits["letters"]["chosen"][0] == limits["letters"]["words"]]]-->.
 # - *Negation*: is a statement about a capital true, and is its negation? The model answers No to everything, so a statement and its negation never get opposite answers<!--[[? negation["opposite"][0] == 0 and set(negation["yes"].values()) == {0.0}]]-->. “Yes” is more probable after a true statement than after a false one in 54<!--[[pc(negation["right"]["true above false"])]]--> % of the countries. With so few countries we cannot tell this from a coin<!--[[? negation["right"]["true above false"][1] < 0.5]]-->.
 # - “Yes” is more probable after the true statement than after its *negation* in only 17<!--[[pc(negation["right"]["true above its negation"])]]--> % of the countries. So in this test the sentence with *not* usually makes *yes* more probable.
-# - *Paraphrase*: between 12<!--[[100 * min(share[0] for share in alike["right"].values()):.0f]]--> % and 62<!--[[100 * max(share[0] for share in alike["right"].values()):.0f]]--> % of the capitals are right, depending on the wording. Only 8<!--[[pc(alike["all"])]]--> % are right in all four wordings. This share cannot exceed that of any single wording, and one of them is odd (“I am going to the capital of …”). A benchmark with one wording measures the wording as well.
+# - *Paraphrase*: between 12<!--[[100 * min(share[0] for share in alike["right"].values()):.0f]]--> % and 62<!--[[100 * max(share[0] for share in alike["right"].values()):.0f]]--> % of the capitals are right, depending on the wording. Only 8<!--[[pc(alike["all"])]]--> % are right in all four wordings. A benchmark with one wording measures the wording as well.
 #
 # *Leaderboards*, such as that of GLUE (Wang et al. 2019a), rank models by a mean over fixed tests. When GLUE was little more than a year old, models had passed the score of non-expert people on it. Its makers gave this as their reason for SuperGLUE, which has harder tests (Wang et al. 2019b, abstract). Put the questions of the checklist below to every leaderboard.
 # </details>
