@@ -279,7 +279,7 @@ widgets.share_player(
 # - Head 23.4<!--[[? largest == "layers.23.attention.4"]]--> alone writes 3.01<!--[[parts[largest]:.2f]]--> of the 7.31<!--[[odds(logits):.2f]]--> by which the logit of *Paris* exceeds that of *Rome*. Some parts work against *Paris*. The network of layer 29 subtracts 2.10<!--[[-parts["layers.29.feed_forward"]:.2f]]-->.
 # - On average over 48<!--[[len(facts["countries"])]]--> countries, the heads write 4.07<!--[[heads_row[0]:.2f]]--> of the difference and the networks 4.63<!--[[networks_row[0]:.2f]]-->. So neither the heads nor the networks alone write the fact. The embedding of *is*
 #   writes nothing<!--[[? abs(written["embedding"][0]) < 0.05]]-->.
-# - The part that wrote an answer need not be the part that found it. A head may only carry what an earlier layer prepared.
+# - The part that wrote an answer need not be the part that found it.
 # </details>
 #
 # **A share says exactly how much a part wrote, and nothing about whether that part was needed.**
@@ -816,7 +816,7 @@ show.predict(
 # **A place that restores an answer is enough in this prompt. That does not make it the place where the model keeps the fact.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *3 minutes. Let the room answer the question of the first slide before you show this one. What goes wrong: "layer 23 knows the capitals". We did not test whether its attention carries the capital or looks it up.*
+# *3 minutes. Let the room answer the question of the first slide first. What goes wrong: "layer 23 knows the capitals". We did not test whether its attention carries the capital or looks it up.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you

@@ -177,14 +177,14 @@ show.predict(
 # - *Could we have seen a gain over random directions?* We would have seen one of 0.05<!--[[sae["visible"]:.2f]]--> in four of five cases. Directions *fitted* to the labels reach 0.63<!--[[fmean(f1["fitted directions"]):.2f]]-->, so there is more to read than either kind of unit shows.
 # - *Does the method work where it must?* In artificial data, we hid 64 known directions in 32 dimensions. On average, the cosine between a hidden direction and the nearest feature of an autoencoder is 1.00<!--[[fmean(t["learned"] for t in sae["toy"]):.2f]]-->, and with the nearest of 64 random directions it is 0.41<!--[[fmean(t["random"] for t in sae["toy"]):.2f]]-->.
 # - *After the fact:* the autoencoder leads on rare labels, such as names, and falls behind on frequent ones, such as vowels. The rank correlation of its lead with a label's frequency is −0.50<!--[[by_frequency:z.2f]]-->. We found this only after the runs, so it is a hypothesis. Test it on a different play.
-# - *What is weak here:* one label does not occur in the test text and scores 0 in every row. The best of the three learning rates was the largest, so a larger one may be better. We do not know what a larger model or dictionary would do.
+# - *What is weak here:* one label does not occur in the test text and scores 0 in every row. The best of the three learning rates was the largest, so a larger one may be better.
 # - Heap et al. (2025) trained autoencoders on *randomly initialised* Transformers. Automatic scores of how readable their features are were similar to those for trained Transformers.
 # </details>
 #
-# **In one small model and by one proxy, the autoencoder reconstructs well. On average its best units predict labels better than equally sparse random directions, but we see no gain over dense random directions. Before you name a feature, compare it with the best random direction.**
+# **In one small model, after a short training and by one proxy, the autoencoder reconstructs well. On average its best units predict labels better than equally sparse random directions, but we see no gain over dense random directions. Before you name a feature, compare it with the best random direction.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *10 minutes. Ask the room to write down a control before you show ours. What goes wrong: students conclude that sparse autoencoders do not work. The test on known directions works, and training beats no training. Only this model, this size and these labels gave no gain over random directions.*
+# *10 minutes. Ask the room to write down a control before you show ours. What goes wrong: students conclude that sparse autoencoders do not work. The test on known directions works, and training beats no training.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. A secret in the training text
