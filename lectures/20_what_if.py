@@ -62,7 +62,7 @@ def listed(lines):
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1. Take a part away
 #
-# The quickest experiment is an ablation. We take SmolLM2-135M-Instruct (30 layers, pre-norm, weights stored in 4 bits) and remove one kind of part from *all* layers. A **skip connection** is the "$x\; +$" of a sublayer, in
+# The quickest experiment is an ablation. We take SmolLM2-135M-Instruct (30 layers, pre-norm, weights stored in 4 or 8 bits) and remove one kind of part from *all* layers. A **skip connection** is the "$x\; +$" of a sublayer, in
 # $x \leftarrow x + f(\mathrm{norm}(x))$.
 #
 # - without attention: the attention sublayer leaves $x$ unchanged;

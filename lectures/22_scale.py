@@ -693,7 +693,7 @@ before = max(w for w in by_width if w < turning)
 # | one | 72.5 | 68.0 | 25.3 | 78.1 | 33.7 |
 # | few | 86.4 | 71.2 | 41.5 | 79.3 | 39.2 |
 #
-# With examples GPT-3 gets 100.0 % of the sums of two-digit numbers right, 80.4 % of those with three digits and 9.3 % of those with five. What can SmolLM2-135M-Instruct do, with 135 million parameters stored in 4 bits each?
+# With examples GPT-3 gets 100.0 % of the sums of two-digit numbers right, 80.4 % of those with three digits and 9.3 % of those with five. What can SmolLM2-135M-Instruct do, with 135 million parameters stored in 4 or 8 bits each?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 shots = stored("few_shot")

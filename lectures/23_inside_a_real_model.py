@@ -19,7 +19,7 @@
 # - judge a claim about a head, a neuron or a direction, and name another explanation that its evidence does not exclude.
 #
 # **You need** [lecture 15](15_transformer_language_model.ipynb) (residual pathway, logit lens) and [lecture 13](13_self_attention.ipynb) (heads, ablation). The model is SmolLM2-135M-Instruct,
-# which its makers tuned on conversations; from here on we write SmolLM2. Its 135 million parameters are stored in 4 bits each, and all our measurements are of this rounded model. It has 30 layers with 9 heads each, both counted from 0. Head 18.6 is head 6 of layer 18. *Network* always means a feed-forward network, and *pathway* the residual pathway. Vectors are rows.
+# which its makers tuned on conversations; below we write SmolLM2. Its 135 million parameters are stored in 4 or 8 bits each, and all our measurements are of this rounded model. It has 30 layers with 9 heads each, both counted from 0. Head 18.6 is head 6 of layer 18. *Network* always means a feed-forward network, and *pathway* the residual pathway. Vectors are rows.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 |
@@ -158,7 +158,7 @@ show.predict(
         "about 100": 100,
     },
     answer=ranks[-1],
-    why="The slide's claim holds in part: *am* climbs in the upper layers, but other words end above it. The quotation has a comma, and with it *am* is second.",
+    why="*am* climbs in the upper layers, but other words end above it. The quotation has a comma, and with it *am* is second.",
     reveals=widgets.lens_of_ranks(
         inside,
         [
@@ -214,10 +214,10 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - In “I think therefore I”, *am* has rank 137<!--[[ranks[0]]]--> among all tokens before the first layer and rank 5<!--[[ranks[-1]]]--> after the last, behind *will*, *would*, *shall* and *should*. It
-#   enters the top ten after 22<!--[[next(i for i, rank in enumerate(ranks) if rank <= 10)]]--> layers, and is second after 28<!--[[? ranks[28] == 2]]-->. With the comma it ends second<!--[[? (with_comma > with_comma[am]).sum() == 1]]-->. So here the slide is right that *am* climbs in the upper layers, but *am* does not become the answer.
+#   enters the top ten after 22<!--[[next(i for i, rank in enumerate(ranks) if rank <= 10)]]--> layers, and is second after 28<!--[[? ranks[28] == 2]]-->. With the comma it ends second<!--[[? (with_comma > with_comma[am]).sum() == 1]]-->.
 # - After 15 layers the lens's first guess is already the model's final one for 19<!--[[100 * by_lens[15][0]:.0f]]--> % of the tokens, and the fitted map's for 42<!--[[100 * by_map[15][0]:.0f]]--> %. The 95 % intervals are far apart<!--[[? bounds[1] < bounds[2]]]-->.
 # - One layer before the end these fractions are 46<!--[[100 * by_lens[29][0]:.0f]]--> % for the lens and 83<!--[[100 * by_map[29][0]:.0f]]--> % for the map. So where the lens does not give the final guess, the vector may still contain it.
-# - **What is right without the vector?** Always guessing the same token is right for 21<!--[[100 * always[0]:.0f]]--> %. Up to layer 15 the lens is right no more often<!--[[? max(m for m, _ in by_lens[:16]) < always[0]]]-->. A table of the most frequent final guess after each current token is right for 35<!--[[100 * current[0]:.0f]]--> %. The map before the first layer also knows only the current token, and is right for 28<!--[[100 * by_map[0][0]:.0f]]--> %.
+# - **What is right without the vector?** Always guessing the same token is right for 21<!--[[100 * always[0]:.0f]]--> %. Up to layer 15 the lens is right no more often<!--[[? max(m for m, _ in by_lens[:16]) < always[0]]]-->. A table of the most frequent final guess after each current token is right for 35<!--[[100 * current[0]:.0f]]--> %.
 # - The interval of the map after 15 layers contains the value of the table<!--[[? bounds[2] < 100 * current[0] < bounds[3]]]-->, so we cannot tell whether the map reads more there than the current token. One layer before the end it clearly does<!--[[? sum(current) < by_map[29][0] - by_map[29][1]]]-->.
 # </details>
 #
@@ -277,9 +277,9 @@ widgets.share_player(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Head 23.4<!--[[? largest == "layers.23.attention.4"]]--> alone writes 3.01<!--[[parts[largest]:.2f]]--> of the 7.31<!--[[odds(logits):.2f]]--> by which the logit of *Paris* exceeds that of *Rome*. Some parts work against *Paris*. The network of layer 29 subtracts 2.10<!--[[-parts["layers.29.feed_forward"]:.2f]]-->.
-# - On average over 48<!--[[len(facts["countries"])]]--> countries, the heads write 4.07<!--[[heads_row[0]:.2f]]--> of the difference and the networks 4.63<!--[[networks_row[0]:.2f]]-->. So neither the heads nor the networks alone write the fact. The embedding
-#   writes nothing<!--[[? abs(written["embedding"][0]) < 0.05]]-->, so the token *is* favours neither capital.
-# - The part that wrote an answer need not be the part that found it. A head may only carry what an earlier layer prepared.
+# - On average over 48<!--[[len(facts["countries"])]]--> countries, the heads write 4.07<!--[[heads_row[0]:.2f]]--> of the difference and the networks 4.63<!--[[networks_row[0]:.2f]]-->. So neither the heads nor the networks alone write the fact. The embedding of *is*
+#   writes nothing<!--[[? abs(written["embedding"][0]) < 0.05]]-->.
+# - The part that wrote an answer need not be the part that found it.
 # </details>
 #
 # **A share says exactly how much a part wrote, and nothing about whether that part was needed.**
@@ -330,7 +330,7 @@ show.predict(
         "one and a half times": 1.5,
     },
     answer=ratio,
-    why="A share keeps everything else fixed. Later parts may read what these heads bring, and then more is lost than the heads themselves wrote.",
+    why="A share keeps everything else fixed. Later parts may read what these heads bring, so more can be lost than the heads themselves wrote.",
     reveals=[
         promised,
         widgets.living(model, tokenizer, *sentences, at=f"{attention.split('.')[1]}.{number}"),
@@ -345,14 +345,13 @@ show.predict(
 # - In this one sentence the log-odds fall from 7.31<!--[[odds(logits):.2f]]--> to 1.91<!--[[odds(without):.2f]]--> without head 23.4, by 5.40<!--[[odds(logits) - odds(without):.2f]]-->, although its share is 3.01<!--[[parts[largest]:.2f]]-->.
 # - Over 48<!--[[len(facts["countries"])]]--> countries, with mean ablation, the share of this head promises a fall of 1.96<!--[[backup[0]["promised"][0]:.2f]]-->. The fall is 4.74<!--[[backup[0]["fall"][0]:.2f]]-->.
 # - The eight<!--[[words(len(backup[-1]["heads"]))]]--> largest heads together promise 5.81<!--[[backup[-1]["promised"][0]:.2f]]-->, and the log-odds fall by 8.32<!--[[backup[-1]["fall"][0]:.2f]]-->. In both cases the intervals of the promised and the actual fall do not overlap<!--[[? all(row["fall"][1] > row["promised"][2] for row in (backup[0], backup[-1]))]]-->.
-# - Published work on other models and tasks found the opposite: **backup heads** take over when a head is ablated, so the fall is *smaller* than the share (Wang et al. 2023; McGrath et al. 2023). Here it is larger<!--[[? backup[0]["heads"] == ["23.4"] and backup[0]["fall"][1] > backup[0]["promised"][2]]]-->, so if there is any backup, other losses outweigh it.
-#   We did not test which later parts need what these heads bring.
+# - Published work on other models and tasks found the opposite: **backup heads** take over when a head is ablated, so the fall is *smaller* than the share (Wang et al. 2023; McGrath et al. 2023). Here it is larger<!--[[? backup[0]["heads"] == ["23.4"] and backup[0]["fall"][1] > backup[0]["promised"][2]]]-->. We did not test why.
 # </details>
 #
 # **A share is not an effect. Ablate, and measure.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *9 minutes. Let the room call out heads. Most of the 270 change nothing. What goes wrong: one sentence is taken for the rule; ask for the
+# *9 minutes. Let the room call out heads. None of the 270 alone changes *Paris* or *Mary* to another word. What goes wrong: one sentence is taken for the rule; ask for the
 # interval. [Lecture 13](13_self_attention.ipynb) did the same for "tickets", with random heads as the control.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -422,8 +421,8 @@ show.table(
 #
 # - Up to layer 17 the vector at *tickets* restores 0.97<!--[[min(word for word, _ in until_17):.2f]]--> or more, and the vector at the last token restores nothing<!--[[? max(last for _, last in until_17) < 0.01]]-->. After layer 25 it is the other way round. The vector at *tickets* restores 0.04<!--[[at_word["25"][0]:.2f]]-->, the one at the last token 0.83<!--[[at_last["25"][0]:.2f]]-->. So the information about the word stays 46 tokens back at first, and
 #   attention in layers 18 to 25 brings it to the last token.
-# - For France and Italy a single sublayer moves the answer to the last token. The attention of layer 23 alone restores 1.00<!--[[at_end["capitals"][23]:.2f]]-->. In the pair about agreement (*is* or *are*) the attention sublayers of layers 26<!--[[strongest["agreement"][-1]]]--> and 27<!--[[strongest["agreement"][-2]]]--> restore most, and in the pair about the giver (*John gave* or *Mary gave*) the attention of layer 23<!--[[strongest["giver"][-1]]]-->.
-# - For the capitals both ways of patching agree. After layer 18 the country's vector is both enough and needed; after layer 28 only the vector of the last word is<!--[[? both_ways]]-->. The two ways can differ where two positions carry the same information, so look at both in the widget.
+# - For France and Italy the attention of layer 23 alone restores 1.00<!--[[at_end["capitals"][23]:.2f]]-->. In the pair about agreement (*is* or *are*) the attention sublayers of layers 26<!--[[strongest["agreement"][-1]]]--> and 27<!--[[strongest["agreement"][-2]]]--> restore most, and in the pair about the giver (*John gave* or *Mary gave*) the attention of layer 23<!--[[strongest["giver"][-1]]]-->.
+# - For the capitals both ways of patching agree. After layer 18 the country's vector is both enough and needed; after layer 28 only the vector of the last word is<!--[[? both_ways]]-->.
 # - Each map is of one pair of sentences. Only for the path of *tickets* do we have intervals, over five<!--[[words(len(texts["words"]))]]--> other words.
 # </details>
 #
@@ -436,7 +435,7 @@ show.table(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Induction heads: found, then confirmed
 #
-# We show the model 25 random tokens, and then the same 25 again. Only copying predicts the second half. To copy, a model must find the previous occurrence of the current token
+# We show the model 25 random tokens, and then the same 25 again. Only copying predicts the second half. One way to copy is to find the previous occurrence of the current token
 # and output the token that followed it. An induction head attends to that following token, so its score is the mean weight $\alpha$ from a token in the second half to the token after its first occurrence (Olsson et al. 2022):
 #
 # $$\mathrm{mean}_{t}\;\alpha[t,\; t - 24], \qquad t \ge 25 .$$
@@ -470,8 +469,7 @@ show.table(
 # The second head reads what the first one wrote. Elhage et al. call this composition. If this explanation is true, then without the earlier head the later head finds the right token less often. Section 6 tests this prediction.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Confirmed?** A high score says only where a head looks. If these heads do the copying, then without them the loss of the second half must rise. It must
-# also rise more than without equally many random heads of the same layers. We ablate the $k$ strongest heads together, on six samples of tokens, and compare with 20 random sets of heads
+# **Confirmed?** A high score says only where a head looks. If these heads do the copying, then without them the loss of the second half must rise, and more than without equally many random heads of the same layers. We ablate the $k$ strongest heads together, on six samples of tokens, and compare with 20 random sets of heads
 # (`python -m lectures.recipes head_map`).
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -480,7 +478,12 @@ eight = heads_measured["together"]["8"]["mean"]
 rise = fmean(eight["ablated"])
 controls = [fmean(row) for row in eight["controls"]]
 by_zeros = fmean(heads_measured["together"]["8"]["zero"]["ablated"])
-alone, two = (fmean(heads_measured["together"][k]["mean"]["ablated"]) for k in "12")
+alone = fmean(heads_measured["together"]["1"]["mean"]["ablated"])
+one_by_one = sum(
+    row["changes"]["copying"][0]
+    for row in heads_measured["rows"]
+    if row["head"] in heads_measured["order"][:8]
+)
 show.predict(
     "Of 20 random sets of eight heads from the same layers, the most harmful raises the copying loss by "
     f"{max(controls):z.2f} nats. By how much do the eight induction heads raise it?",
@@ -491,7 +494,7 @@ show.predict(
         "about 11 nats": 11.0,
     },
     answer=rise,
-    why="No set of random heads comes close.",
+    why="No set of random heads came close.",
     reveals=widgets.together_player(heads_measured),
 )
 
@@ -501,10 +504,10 @@ show.predict(
 # - Over six samples of tokens, a copied token has a loss of 2.35<!--[[heads_measured["nats"]["again"]:.2f]]--> nats and a new one a loss of 13.51<!--[[heads_measured["nats"]["first time"]:.2f]]--> (the cell above shows one sample). A uniform guess would cost 10.80<!--[[torch.tensor(float(model.vocab_size)).log():.2f]]-->, less than the model's loss on a new token. This model expects text, and these tokens are random.
 # - Without the eight heads, the loss of a copied token is 7.01<!--[[rise:.2f]]--> nats higher. Without any of the 20<!--[[len(controls)]]--> sets of random heads it rises by at most 0.57<!--[[max(controls):.2f]]-->.
 # - Two other explanations fail. One is that zero is an unusual output. But the 7.01 nats come from mean ablation; zero ablation costs a fifth<!--[[? abs(by_zeros / rise - 1.2) < 0.02]]--> more, 8.38<!--[[by_zeros:.2f]]-->. The other is that any damage in these layers raises the loss. But on verses from plays the loss changes by only 0.01<!--[[fmean(eight["on verses"]):.2f]]-->.
-# - If only the strongest head, 18.6<!--[[heads_measured["order"][0]]]-->, is ablated, the loss rises by 1.37<!--[[alone:.2f]]-->. Ablating the second strongest, 17.4<!--[[heads_measured["order"][1]]]-->, as well adds only 0.16<!--[[two - alone:.2f]]--> to that. The effects of heads need not add up, so ablate heads alone and together.
+# - If only the head with the highest score, 18.6<!--[[heads_measured["order"][0]]]-->, is ablated, the loss rises by 1.37<!--[[alone:.2f]]-->. If each of the eight is ablated alone, the rises sum to only 3.36<!--[[one_by_one:.2f]]-->. Effects of heads need not add up, so ablate heads alone and together.
 # </details>
 #
-# **Copying depends on these eight heads. No control does as much harm, and on verses without repeats ablating them changes next to nothing.**
+# **Copying depends on these eight heads. No control did as much harm, and on verses ablating them changes next to nothing.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *10 minutes. Act it out: somebody reads random words from a list, twice; the second time the room says the next word. How do you do it? You look for the
@@ -584,10 +587,10 @@ show.predict(
 # - **A weak test.** To be named after the first token, a head need only change the predictions less than its controls do. 64<!--[[little[True]:.0f]]--> % of the heads that look there change them less than both the mean and the median of the controls, but so do 51<!--[[little[False]:.0f]]--> % of the heads that look elsewhere. So this name says little.
 # - **All tests count.** We tested 207<!--[[sum(candidates.values())]]--> candidates, each at 5 %, and some pass by luck. After Holm's correction ([lecture 19](19_do_modifications_transfer.ipynb)) 24<!--[[len(survivors)]]--> of the 108<!--[[sum(named.values()) - named["unknown"]]]--> keep their names; three<!--[[words(survive["induction"])]]--> of these are induction heads. With six samples the correction is harsh, so a name that is lost may still be right.
 # - Of 11<!--[[candidates["induction"]]]--> heads that look like induction heads 8<!--[[named["induction"]]]--> pass. Heads 17.4 and 17.5 look where an induction head should, about as strongly as 17.3, which passes<!--[[? min(looks[f"17.{k}"]["induction"][0] for k in "45") > 0.75 and [by_head[f"17.{k}"]["name"] for k in "345"] == ["induction", "unknown", "unknown"]]]-->. Ablating them harms copying no more than ablating
-#   their neighbours<!--[[? max(by_head[f"17.{k}"]["test"]["difference"] for k in "45") < 0]]-->. Perhaps other heads take over; the test cannot tell.
+#   their neighbours<!--[[? max(by_head[f"17.{k}"]["test"]["difference"] for k in "45") < 0]]-->.
 # - Of 16<!--[[candidates["previous token"]]]--> heads that look at the previous token, only 3<!--[[named["previous token"]]]--> pass. Head 16.0 survives Holm's correction<!--[[? "16.0" in survivors]]-->, and it behaves as section 5 predicts. Without it the later induction heads put 0.49<!--[[by_head["16.0"]["changes"]["reading"][0]:.2f]]--> less of their weight on the right token. Head 11.1 attends to the previous token almost
 #   as strongly (0.85<!--[[looks["11.1"]["previous token"][0]:.2f]]-->), but ablating it lowers the induction heads' weight on the right token by only 0.00<!--[[by_head["11.1"]["changes"]["reading"][0]:.2f]]--> ± 0.01<!--[[by_head["11.1"]["changes"]["reading"][1]:.2f]]-->, so it stays unknown<!--[[? by_head["11.1"]["name"] == "unknown"]]-->.
-# - No punctuation head passes<!--[[? named["punctuation"] == 0]]-->. A head that fails may do what its name says in texts that we did not try.
+# - No punctuation head passes<!--[[? named["punctuation"] == 0]]-->.
 # </details>
 #
 # **Where a head looks only suggests a name.** Nearly half of the candidates fail their test<!--[[? 0.4 < 1 - (sum(named.values()) - named["unknown"]) / sum(candidates.values()) < 0.5]]-->, and most fail once all tests are counted<!--[[? len(survivors) < sum(candidates.values()) / 2]]-->.
@@ -638,7 +641,7 @@ show.predict(
     "We add the plural direction, found on 20 nouns, to 20 other singular nouns. How far does it move the prediction from *is* to *are*, if the real plural counts as 100 %?",
     choices={"about 10 %": 0.1, "about 40 %": 0.4, "nearly 100 %": 1.0, "twice as far": 2.0},
     answer=number_facts["by_layer"][layer_of][0],
-    why="One direction does as much as the plural's own vector.",
+    why="On average one direction does about as much as the plural's own vector.",
     reveals=[
         pushes,
         widgets.living(
@@ -715,16 +718,15 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The direction of layer 0<!--[[layer_of]]--> moves held-out nouns 0.99<!--[[number_facts["by_layer"]["0"][0]:.2f]]--> of the way, and that of layer 29 moves them 0.89<!--[[number_facts["by_layer"]["29"][0]:.2f]]-->. Layer 0 was chosen on these same nouns, but no layer's direction moves them by less than 0.87<!--[[min(row[0] for row in number_facts["by_layer"].values()):.2f]]-->. Each prompt was just *The* and a noun.
+# - The direction of layer 0<!--[[layer_of]]--> moves held-out nouns 0.99<!--[[number_facts["by_layer"]["0"][0]:.2f]]--> of the way, and that of layer 29 moves them 0.89<!--[[number_facts["by_layer"]["29"][0]:.2f]]-->. Layer 0 was chosen on these same nouns, but no layer's direction moves them by less than 0.87<!--[[min(row[0] for row in number_facts["by_layer"].values()):.2f]]-->.
 # - The best of 20<!--[[len(number_facts["random"])]]--> random directions of
-#   the same length moves them by 0.07<!--[[max(number_facts["random"]):.2f]]-->. But a random direction is a weak control. As a stronger one, the live cell takes the difference between *two other nouns*, scaled to the same length. It moves five held-out nouns by at most 0.06<!--[[max(map(abs, other_nouns)):.2f]]-->.
+#   the same length moves them by 0.07<!--[[max(number_facts["random"]):.2f]]-->. A stronger control is the difference between *two other nouns*, scaled to the same length. In the live cell it moves five held-out nouns by at most 0.06<!--[[max(map(abs, other_nouns)):.2f]]-->.
 # - The direction is not just the word *are*. It moves *was/were*, *has/have* and *does/do* by at least 0.98<!--[[min(row[0] for row in number_facts["verbs"].values()):.2f]]-->. It also brings the whole prediction close to the one after the true plural. The KL divergence $\sum_w p(w) \ln \frac{p(w)}{q(w)}$, which says how far a prediction $q$ is from the prediction $p$ after the true plural,
 #   falls from 2.06<!--[[number_facts["divergence"]["plain"][0]:.2f]]--> to 0.14<!--[[number_facts["divergence"]["steered"][0]:.2f]]--> nats.
-# - One explanation remains for layer 0. There the vector is still nearly the token's embedding, and *dogs* − *dog* may be little more than the difference of two tokens. The directions of later layers work as well, but this does not exclude the explanation, because the pathway still carries the token there.
+# - One explanation remains for layer 0. There the vector is still nearly the token's embedding, and *dogs* − *dog* may be little more than the difference of two tokens. Later layers do not exclude this, because the pathway still carries the token there.
 # - Twice the direction moves the nouns no further (0.92<!--[[number_facts["strengths"]["2.0"][0]:.2f]]-->). A strength of −1 does nothing to singular nouns (−0.03<!--[[number_facts["strengths"]["-1.0"][0]:.2f]]-->). But it moves *plural* nouns back the whole way<!--[[? abs(back - 1) < 0.1]]-->.
 # - Ten units move the nouns 0.03<!--[[few["10"]["moved"][0]:.2f]]--> of the way, 100 units 0.97<!--[[few["100"]["moved"][0]:.2f]]-->. The best of 20<!--[[len(few["100"]["controls"])]]--> random sets of 100 moves them 0.01<!--[[max(few["100"]["controls"]):.2f]]-->.
 # - Of random sets of 10,000 units the best moves them 0.85<!--[[max(few["10000"]["controls"]):.2f]]-->, so a result with such a large set proves nothing.
-# - A model can store more features than it has units: [lecture 28](28_features_and_harms.ipynb) shows how, in two dimensions.
 # </details>
 #
 # **After “The” and a noun, one direction moves the prediction from singular to plural. The best-ranked neuron alone does not<!--[[? few["1"]["moved"][0] < 0.01]]-->; the best hundred together do.** We do not know whether the direction is more than the difference of two tokens.
@@ -777,11 +779,10 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - At the country, the network of layer 0<!--[[facts["largest"]["network, country"][0]]]--> restores 1.00<!--[[facts["largest"]["network, country"][1]:.2f]]-->. In all three pairs of section 4 it restores the whole answer as well<!--[[? min(of["network"][0][0] for of in maps.values()) > 0.98]]-->. But this network has seen little more than the name, so it brings back the word. What it adds for *France* alone, without a sentence, restores 0.99<!--[[by_word_alone:.2f]]--> in the pair of France and Italy. If we overlooked that, the headline would be
-#   “facts sit in the first network”.
+# - At the country, the network of layer 0<!--[[facts["largest"]["network, country"][0]]]--> restores 1.00<!--[[facts["largest"]["network, country"][1]:.2f]]-->. In all three pairs of section 4 it restores the whole answer as well<!--[[? min(of["network"][0][0] for of in maps.values()) > 0.98]]-->. But this network has seen little more than the name, so it brings back the word. What it adds for *France* alone, without a sentence, restores 0.99<!--[[by_word_alone:.2f]]--> in the pair of France and Italy.
 # - Above layer 0 the picture of Meng et al. holds in part. In the strongest window without layer 0 (chosen on these same countries), networks 4<!--[[facts["strongest window"] - facts["window"] // 2]]--> to 8<!--[[facts["strongest window"] + facts["window"] // 2]]--> at the country restore 0.17<!--[[networks[0]:.2f]]-->, and the attention sublayers of these layers −0.01<!--[[attentions[0]:.2f]]-->. The difference is clear<!--[[? facts["network less attention"][1] > 0.1]]-->. But the networks restore only a
 #   sixth of the answer<!--[[? abs(networks[0] - 1 / 6) < 0.02]]-->.
-# - The outputs of these networks from a prompt about a *third* country already restore 0.07<!--[[third[0]:.2f]]-->. Perhaps removing the wrong country helps by itself; we did not test that. At the word *of*, the same networks restore 0.00<!--[[facts["controls"]["the same networks at “of”"][0]:.2f]]-->.
+# - The outputs of these networks from a prompt about a *third* country already restore 0.07<!--[[third[0]:.2f]]-->. At the word *of*, the same networks restore 0.00<!--[[facts["controls"]["the same networks at “of”"][0]:.2f]]-->.
 # - At *is*, the attention of layer 23<!--[[at_is[0]]]--> alone restores 0.95<!--[[at_is[1]:.2f]]-->. Up to layer 22 the country's own vector restores 0.92<!--[[min(by_pathway[:23]):.2f]]--> or more, and one layer later −0.03<!--[[by_pathway[23]:.2f]]-->.
 # </details>
 
@@ -807,7 +808,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Where is the fact?
 #
-# - **Its path.** Up to layer 22 the country's own vector is enough for nearly all of the answer<!--[[? min(by_pathway[:23]) > 0.9]]-->. Then the attention of layer 23<!--[[at_is[0]]]--> brings it to *is*, and in our two sentences the country's vector is no longer needed<!--[[? by_layer_both[23][1][0] < 0.05]]-->.
+# - **Its path.** Up to layer 22 the country's own vector is enough for nearly all of the answer<!--[[? min(by_pathway[:23]) > 0.9]]-->. Then the attention of layer 23<!--[[at_is[0]]]--> brings the answer to *is*, and in our two sentences the country's vector is no longer needed<!--[[? by_layer_both[23][1][0] < 0.05]]-->.
 # - **Which parts bring it.** Head 23.4<!--[[? backup[0]["heads"] == ["23.4"]]]--> has the largest share, and without it more is lost than its share promises<!--[[? backup[0]["fall"][1] > backup[0]["promised"][2]]]-->. Heads and networks both write the answer; we cannot say which of them writes more<!--[[? overlap]]-->.
 # - **Where it is stored** we cannot say. In the strongest window without layer 0, five networks at the country restore a sixth of the answer<!--[[? abs(networks[0] - 1 / 6) < 0.02]]-->, and the outputs of the same networks from a prompt about a third country already restore a part of that<!--[[? 0.02 < third[0] < networks[0]]]-->.
 # - **How you can tell**: read the vectors, then intervene, in both directions, and compare with controls that differ only in what the explanation claims.
@@ -815,7 +816,7 @@ show.predict(
 # **A place that restores an answer is enough in this prompt. That does not make it the place where the model keeps the fact.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *3 minutes. Let the room answer the question of the first slide before you show this one. What goes wrong: "layer 23 knows the capitals". It carries what is there already.*
+# *3 minutes. Let the room answer the question of the first slide first. What goes wrong: "layer 23 knows the capitals". We did not test whether its attention carries the capital or looks it up.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you

@@ -2,7 +2,7 @@
 # # From language model to assistant, and what is missing
 #
 # A language model continues text. An assistant answers, stops, says when it does not know, and uses tools and texts to find out. **What turns one into the other, and what is still missing?** Here a small
-# file of additional weights and a loop of twenty lines do a part of it, and several problems remain that nobody has solved. You tune SmolLM2-135M-Instruct on a hundred conversations, give it a
+# file of additional weights and a loop of twenty lines do a part of it. You tune SmolLM2-135M-Instruct on a hundred conversations, give it a
 # calculator and a library, and each time you measure what changed, what it cost, and whether a simpler method would do.
 #
 # <img src="figures/what_surrounds_a_model.svg" width="760" alt="A language model in the middle; around it prompt, tuning, sampling, grammar, tools, retrieval and memory, each with the section that treats it.">
@@ -17,7 +17,7 @@
 # - build a tool call and a retriever, each in a few lines, and constrain an output to a pattern;
 # - design a small test that shows a limit of a model, and read a claim about brains and models with care.
 #
-# **You need** [lecture 17](17_pretraining.ipynb) (LoRA, fine-tuning), [lecture 9](09_decoding.ipynb) (sampling) and [lecture 15](15_transformer_language_model.ipynb) (the cache). The model is SmolLM2-135M-Instruct: 135 million parameters, stored in 4 bits each.
+# **You need** [lecture 17](17_pretraining.ipynb) (LoRA, fine-tuning), [lecture 9](09_decoding.ipynb) (sampling) and [lecture 15](15_transformer_language_model.ipynb) (the cache). The model is SmolLM2-135M-Instruct: 135 million parameters, stored in 4 or 8 bits each.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 |
@@ -262,14 +262,14 @@ show.predict(
 # - Tuned in the last two layers, the model declines 87<!--[[pc(last_two["missing"]["share"])]]--> % of the questions whose passage lacks the answer, but also 84<!--[[pc(last_two["refused"]["share"])]]--> % of those whose passage holds it. It answers 10<!--[[pc(last_two["answered"]["share"])]]--> % of the latter correctly.
 # - **Of these two pairs of layers, the middle one is better.** Tuned in the middle, with as many weights<!--[[? middle["parameters"] == last_two["parameters"]]]-->, the model answers 73<!--[[pc(middle["answered"]["share"])]]--> % of the answerable questions. Compared seed by seed, this is 63<!--[[place_counts[0]:.0f]]--> ± 15<!--[[place_counts[1]:.0f]]--> points more than with the last two layers.
 # - It also gets 96<!--[[pc(middle["sums"]["share"])]]--> % of the calculator calls right. The model tuned in the last two layers gets 61<!--[[pc(last_two["sums"]["share"])]]--> % right, although with the first seed it begins a call for all<!--[[? all(calls["sums"]) and not any(calls["passages"])]]--> 40<!--[[len(calls["sums"])]]--> sums and for none of the 80<!--[[len(calls["passages"])]]--> passages.
-# - **In the last two layers, more weights do not help.** With 14<!--[[words(int(wider["parameters"] / last_two["parameters"]))]]--> times the weights, the model does not answer more questions (0<!--[[abs(number_counts[0]):.0f]]--> ± 6<!--[[number_counts[1]:.0f]]--> points).
-# - With as many weights as in this larger adapter, but spread over 29 layers<!--[[? abs(most["parameters"] / wider["parameters"] - 1) < 0.05]]-->, the model answers 1<!--[[spread_out[0]:.0f]]--> ± 14<!--[[spread_out[1]:.0f]]--> points more than with the small adapter in the middle. With such a wide interval, a difference of ten points could have escaped us.
-# - What do the refusals cost? If they are left out of the training, the model tuned in 29 layers answers 13<!--[[refusals_cost[0]:.0f]]--> ± 12<!--[[refusals_cost[1]:.0f]]--> points more, and the model tuned in the last two 30<!--[[cost_at_the_end[0]:.0f]]--> ± 5<!--[[cost_at_the_end[1]:.0f]]--> points more. But the number of steps is the same, so the other conversations are then read more often.
+# - **In the last two layers, more weights did not help.** With 14<!--[[words(int(wider["parameters"] / last_two["parameters"]))]]--> times the weights, the model does not answer more questions (0<!--[[abs(number_counts[0]):.0f]]--> ± 6<!--[[number_counts[1]:.0f]]--> points).
+# - With as many weights as in this larger adapter, but spread over 29 layers<!--[[? abs(most["parameters"] / wider["parameters"] - 1) < 0.05]]-->, the model answers 1<!--[[spread_out[0]:.0f]]--> ± 14<!--[[spread_out[1]:.0f]]--> points more than with the small adapter in the middle.
+# - If the refusals are left out of the training, at the same number of steps, the model tuned in 29 layers answers 13<!--[[refusals_cost[0]:.0f]]--> ± 12<!--[[refusals_cost[1]:.0f]]--> points more, and the model tuned in the last two 30<!--[[cost_at_the_end[0]:.0f]]--> ± 5<!--[[cost_at_the_end[1]:.0f]]--> points more.
 # - **The model has not learned everything.** We gave each question a passage about *a different thing*, so that the right reply was to decline. Training had no such passages. Tuned in the middle, the model declines 54<!--[[pc(middle["elsewhere"]["share"])]]--> % of these, and tuned in 29 layers 56<!--[[pc(most["elsewhere"]["share"])]]--> %. (In the last two layers it declines 84<!--[[pc(last_two["elsewhere"]["share"])]]--> %, but it declines nearly everything.)
 # - Tuning makes the model worse on other text. The loss on plain text (the beginnings of four plays) is 2.91<!--[[by_place["untuned"]["plain"][0]:.2f]]--> nats per token before tuning, and 3.04<!--[[min(middle["plain"]):.2f]]--> to 3.13<!--[[max(middle["plain"]):.2f]]--> after it in the middle.
 # </details>
 #
-# **From a hundred conversations, the last two layers learn the form of the replies and, with the seed whose replies we stored, when to begin a call. Of the two pairs, only the one in the middle mostly learns whether a passage holds the answer, on questions like those in training.** We do not know which of the earlier layers matter, or why, since we tried no other pair in the middle.
+# **From a hundred conversations, the last two layers learn the form of the replies. Of the two pairs, only the one in the middle mostly learns whether a passage holds the answer, on questions like those in training.** We tried no other pair in the middle.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *10 minutes. Let the room say what the loss would teach if the user's tokens counted as well (to ask like a user). What goes wrong: the refusal rate alone is read as a success. Always plot the
@@ -336,7 +336,7 @@ for ask in asks:
 # - The tuned model gets 100<!--[[pc(by_middle["sums: calls"])]]--> % of the calls right, the untuned one with examples 25<!--[[pc(shot["sums: calls"])]]--> %.
 # </details>
 #
-# **Compare a tuned habit with a prompt. With three examples in its prompt this model mostly declined, whether or not the passage held the answer. Tuned in the middle, it mostly gave the answer where there was one.** We tried one set of examples, in one order.
+# **With three examples in its prompt this model mostly declined, whether or not the passage held the answer. Tuned in the middle, it mostly gave the answer where there was one.** We tried one set of examples, in one order.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *6 minutes. Read three transcripts aloud. What goes wrong: a reply that contains the right name in a wrong sentence counts as right here. Ask the room for a fairer grader.*
@@ -350,7 +350,7 @@ for ask in asks:
 # reinforcement learning. They maximise the reward minus β times a measure of how far $\pi$ is from the model before tuning, the **reference model** $\pi_\mathrm{ref}$. The measure is the Kullback–Leibler (KL) divergence, $\mathrm{KL}(\pi \,\|\, \pi_\mathrm{ref})$: the mean of $\log \frac{\pi(y \mid x)}{\pi_\mathrm{ref}(y \mid x)}$ over answers $y$ that $\pi$ samples. This is reinforcement learning from human feedback (RLHF). GPT-4 was also tuned this way (OpenAI 2023). [Lecture 25](25_checked_rewards.ipynb) derives that training, with rewards that a program checks.
 #
 # *Without one.* The best $\pi$ for that goal is known: $\pi(y \mid x) \propto \pi_\mathrm{ref}(y \mid x)\, e^{r(y) / \beta}$. Solve this for the reward, $r(y) = \beta \log \frac{\pi(y \mid x)}{\pi_\mathrm{ref}(y \mid x)} + \text{constant}$, and put this into the probability above. The constant cancels.
-# What is left is the loss of **DPO**, direct preference optimisation (Rafailov et al. 2023), which needs neither a reward model nor sampling:
+# What is left is the loss of **DPO**, direct preference optimisation (Rafailov et al. 2023), which needs no reward model and no sampling during training:
 #
 # $$L = -\log \sigma\big(\beta \big[\log\frac{\pi(y^+ \mid x)}{\pi_\mathrm{ref}(y^+ \mid x)} - \log\frac{\pi(y^- \mid x)}{\pi_\mathrm{ref}(y^- \mid x)}\big]\big).$$
 #
@@ -392,11 +392,11 @@ widgets.beta_player(preferring)
 # - With β = 0.1 the *preferred* answers became **less** probable. Their mean log-probability falls from −22.1<!--[[habits["untuned"]["chosen"][0]:.1f]]--> to −28.3<!--[[habits["0.1"]["chosen"][0]:.1f]]-->. With β = 1 they became more probable, −20.8<!--[[habits["1"]["chosen"][0]:.1f]]-->.
 # - With both values of β the log-probability of the rejected answers falls much further<!--[[? all(habits["untuned"]["rejected"][0] - habits[b]["rejected"][0] > 15 for b in ("0.1", "1"))]]-->. The loss depends only on the difference.
 # - The baseline is supervised tuning on the preferred answers, without any pair. It reaches P(end) = 0.84<!--[[habits["supervised"]["stops"][0]:.2f]]--> at a drift of 0.02<!--[[habits["supervised"]["drift"][0]:.2f]]--> nats per token. *Drift* is here the KL divergence the other way round, $\mathrm{KL}(\pi_\mathrm{ref} \,\|\, \pi)$, for each token of the preferred answers but the end, which is the habit itself. DPO with β = 0.1 drifts by 0.58<!--[[habits["0.1"]["drift"][0]:.2f]]-->.
-# - The loss on plain text is at most 2.92<!--[[max(habits["supervised"]["plain"]):.2f]]--> nats per token after supervised tuning, and at least 3.04<!--[[min(habits["0.1"]["plain"]):.2f]]--> after DPO. So in these runs, for a habit whose answer we can write down, tuning on that answer was better. We tried only two learning rates for DPO.
-# - With a learning rate of 0.003 instead of 0.002 P(end) is even higher, 0.98<!--[[habits["faster"]["stops"][0]:.2f]]-->. But read the replies. Of the eight<!--[[words(len(habits["faster"]["answers"]))]]--> in the widget, four<!--[[words(sum(not answer for answer in habits["faster"]["answers"]))]]--> are empty. So a measure of one habit does not say how good the assistant is.
+# - The loss on plain text is at most 2.92<!--[[max(habits["supervised"]["plain"]):.2f]]--> nats per token after supervised tuning, and at least 3.04<!--[[min(habits["0.1"]["plain"]):.2f]]--> after DPO. We tried no lower rate for DPO.
+# - With a learning rate of 0.003 instead of 0.002 P(end) is even higher, 0.98<!--[[habits["faster"]["stops"][0]:.2f]]-->. But read the replies. Of the eight<!--[[words(len(habits["faster"]["answers"]))]]--> in the widget, four<!--[[words(sum(not answer for answer in habits["faster"]["answers"]))]]--> are empty. A measure of one habit does not say how good the assistant is.
 # </details>
 #
-# **DPO taught the habit. So did supervised tuning on the preferred answers, with less drift.**
+# **DPO taught the habit. So did supervised tuning on the preferred answers, at the same learning rate and with less drift.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Write the loss at the start on the board: why log 2? What goes wrong: "DPO makes preferred answers more probable". With β = 1 it did; with β = 0.1 it did not. The loss asks only for the difference.*
@@ -510,11 +510,11 @@ widgets.pattern_player(walked)
 # | steering | the pathway | [23](23_inside_a_real_model.ipynb), section 7, and the end of this section |
 # | tuning | the weights | sections 2, 4 |
 #
-# A sixth way compares two runs. **Classifier-free guidance** (Sanchez et al. 2023) reads the text with the prompt $c$ and without it, and then exaggerates the difference that the prompt makes:
+# A sixth way compares two runs. **Classifier-free guidance** (Sanchez et al. 2023) reads the text with the prompt $c$ and without it:
 #
 # $$\log P'(w) = \log P(w \mid \text{text}) + \gamma\,\big(\log P(w \mid \text{text}, c) - \log P(w \mid \text{text})\big) + \text{constant}.$$
 #
-# γ = 0 ignores the prompt, γ = 1 is the model with its prompt, and a larger γ follows the prompt more.
+# γ = 0 ignores the prompt, γ = 1 is the model with its prompt, and a larger γ exaggerates its effect.
 
 # %% slideshow={"slide_type": "fragment"}
 begun = {
@@ -549,7 +549,7 @@ widgets.guidance_player(pairs_of, label)
 # <details><summary><b>What to notice</b></summary>
 #
 # - A large γ prefers words that the prompt makes more probable, even if they stay improbable. It need not make the model more certain. The entropy of the next word does not fall for every prompt from γ = 1 to 1.5<!--[[? not all(entropy(pair, 1.5) < entropy(pair, 1.0) for pair in pairs_of.values())]]-->.
-# - Each token costs two forward passes. In our pass without the prompt, a neutral system message takes the place of the prompt; you could choose any other text.
+# - Each token costs two forward passes. In our pass without the prompt, a neutral system message takes the place of the prompt.
 # </details>
 #
 # **Guidance makes the prompt count more. It has nothing to work with but two predictions of the same model.**
@@ -683,7 +683,6 @@ widgets.living(
 #
 # - It excludes that *every* system message has this effect. The direction of this one leads away from the goal<!--[[? sum(closer[names[3]]) < 0]]-->.
 # - The direction brings the prediction closer, by 0.84<!--[[closer[names[1]][0]:.2f]]--> of the 1.55<!--[[distance["nothing"]:.2f]]--> nats<!--[[? closer[names[1]][0] > closer[names[1]][1]]]-->. The best of 10<!--[[len(drawn)]]--> random directions gains 0.06<!--[[drawn_best:.2f]]-->.
-# - Choose layer 29<!--[[max(pushes)]]-->, the last. Only the final norm and the unembedding follow it, so there steering resembles guidance, which adds a difference of log-probabilities.
 # </details>
 #
 # **Without the message in the text, a direction covers about half of the distance to the prediction with the message.** We tried one message and ten<!--[[words(len(held_out))]]--> questions.
@@ -752,9 +751,9 @@ widgets.library_workbench(library, examples)
 # <details><summary><b>What to notice</b></summary>
 #
 # - BM25 has the right entry among its first three for all<!--[[? found_at["the glossary's words"]["BM25"]["3"][0] == 1]]--> 40<!--[[len(glossary_questions.questions())]]--> questions. The answers are right in 20<!--[[pc(retrieval["three from BM25"])]]--> % with these three entries, and in 35<!--[[pc(retrieval["the right one"])]]--> % with only the right entry. So for these questions reading fails, not retrieval.
-# - Without a passage, and with three random entries, no answer<!--[[? retrieval["nothing"][0] == retrieval["three random"][0] == 0]]--> is right. So more text on the course's subject is not enough in itself.
+# - Without a passage, and with three random entries, no answer<!--[[? retrieval["nothing"][0] == retrieval["three random"][0] == 0]]--> is right. So more text on the course's subject was not enough.
 # - For questions in words that the glossary does not use, BM25 finds the entry among its first three in 12<!--[[pc(found_at["other words"]["BM25"]["3"])]]--> % of 16 cases, and a retriever that compares sentence vectors finds it equally often<!--[[? found_at["other words"]["BM25"]["3"] == found_at["other words"]["sentence vectors"]["3"]]]-->. Sixteen questions are too few to tell the two apart.
-# - The 40<!--[[len(glossary_questions.questions())]]--> questions were written with the glossary in view. If you ask without knowing the glossary, you may use other words.
+# - The 40<!--[[len(glossary_questions.questions())]]--> questions were written with the glossary in view.
 # </details>
 #
 # **Finding a passage and using it are two steps. Measure each of them.**
@@ -802,8 +801,8 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Up to 500 tokens the model always writes the right number<!--[[? all(share[0] == 1 for length in ("100 tokens", "500 tokens") for share in context[length].values())]]-->, wherever the sentence is, in all 24<!--[[3 * limits["tries"]]]--> texts of each length. A single odd sentence is easy to find, so a test with one hidden sentence (one “needle”) says little.
-# - With four others like it, the model is right in 62<!--[[pc(crowded["beginning"])]]--> % of cases if the sentence comes first or in the middle<!--[[? crowded["beginning"] == crowded["middle"]]]-->, and always<!--[[? crowded["end"][0] == 1]]--> if it comes last. The eight<!--[[words(limits["tries"])]]--> texts for each position are too few to say that the position matters. We did not count how often a wrong answer is the number of a different sentence.
-# - We measured texts of up to 500 of the 8,192<!--[[model.config.max_length:,]]--> tokens that fit, with one sentence form and one model. How much fits into a window and how much of it is used are two questions.
+# - With four others like it, the model is right in 62<!--[[pc(crowded["beginning"])]]--> % of cases if the sentence comes first or in the middle<!--[[? crowded["beginning"] == crowded["middle"]]]-->, and always<!--[[? crowded["end"][0] == 1]]--> if it comes last. The eight<!--[[words(limits["tries"])]]--> texts for each position are too few to say that the position matters.
+# - We measured texts of up to 500 of the 8,192<!--[[model.config.max_length:,]]--> tokens that fit, with one sentence form and one model.
 # </details>
 #
 # **A model need not use everything that it can read. Test a window with sentences that resemble each other.**
@@ -834,8 +833,7 @@ show.predict(
 # - *Letters*: how often does a given letter occur in a word? The model is right in 33<!--[[pc(limits["letters"]["right"])]]--> % of cases, exactly like a constant answer, because its answer *is* constant: “1” for all 42<!--[[limits["letters"]["words"]]]--> words<!--[[? limits["letters"]["chosen"][0] == limits["letters"]["words"]]]-->.
 # - *Negation*: is a statement about a capital true, and is its negation? The model answers No to everything, so a statement and its negation never get opposite answers<!--[[? negation["opposite"][0] == 0 and set(negation["yes"].values()) == {0.0}]]-->. “Yes” is more probable after a true statement than after a false one in 54<!--[[pc(negation["right"]["true above false"])]]--> % of the countries. With so few countries we cannot tell this from a coin<!--[[? negation["right"]["true above false"][1] < 0.5]]-->.
 # - “Yes” is more probable after the true statement than after its *negation* in only 17<!--[[pc(negation["right"]["true above its negation"])]]--> % of the countries. So in this test the sentence with *not* usually makes *yes* more probable.
-# - *Paraphrase*: between 12<!--[[100 * min(share[0] for share in alike["right"].values()):.0f]]--> % and 62<!--[[100 * max(share[0] for share in alike["right"].values()):.0f]]--> % of the capitals are right, depending on the wording. Only 8<!--[[pc(alike["all"])]]--> % are right in all four wordings. This share cannot exceed that of any single wording, and one of them is odd (“I am going to the capital of …”). A benchmark with one wording measures the wording as well.
-# - In section 8 the model copied a number of four digits perfectly, until there were others like it. So test a limit before you assume it.
+# - *Paraphrase*: between 12<!--[[100 * min(share[0] for share in alike["right"].values()):.0f]]--> % and 62<!--[[100 * max(share[0] for share in alike["right"].values()):.0f]]--> % of the capitals are right, depending on the wording. Only 8<!--[[pc(alike["all"])]]--> % are right in all four wordings. A benchmark with one wording measures the wording as well.
 #
 # *Leaderboards*, such as that of GLUE (Wang et al. 2019a), rank models by a mean over fixed tests. When GLUE was little more than a year old, models had passed the score of non-expert people on it. Its makers gave this as their reason for SuperGLUE, which has harder tests (Wang et al. 2019b, abstract). Put the questions of the checklist below to every leaderboard.
 # </details>
@@ -900,7 +898,7 @@ show.predict(
     "How well do the states of layer 15 predict this recording, which contains nothing about meaning, in held-out text?",
     choices={"r about 0": 0.0, "r about 0.3": 0.3, "r about 0.7": 0.7},
     answer=found["SmolLM2, layer 15"],
-    why="The states depend on the word, and so does its length. A linear map with hundreds of weights finds what the states and the recording have in common. Look at the random vectors in the table.",
+    why="The states depend on the word, and so does its length. Look at the random vectors in the table.",
     reveals=correlated,
 )
 
@@ -910,7 +908,7 @@ show.predict(
 # - The states of layer 15 predict the recording with r = 0.64<!--[[found["SmolLM2, layer 15"]:.2f]]-->. *Random* vectors of the last five tokens reach 0.61<!--[[found["random vectors of five tokens"]:.2f]]-->. The word's length itself, without smoothing, reaches 0.40<!--[[found["the word's length"]:.2f]]-->. These numbers are from one draw of the noise and of the random vectors.
 # - So the correlation shows that the recording depends on which words were read. It does not show that the recording arose from computations like the model's, nor that predicting the next word matters.
 # - A fair study therefore compares with baselines: random and untrained models, word length and frequency, the position in the text. It tests on *other* texts, because neighbouring moments resemble each other. And it says how well one half of
-#   the recordings predicts the other half, which gives an estimate of the most that a model can reach, the **noise ceiling**. An intervention would say more, and in brains it is rarely possible.
+#   the recordings predicts the other half, which gives an estimate of the most that a model can reach, the **noise ceiling**.
 # </details>
 #
 # **A correlation with a recording says little until you know what random vectors reach.**
@@ -921,7 +919,7 @@ show.predict(
 # | open problem | what we saw | where |
 # |---|---|---|
 # | long sequences | cheaper attention patterns lose something; the model does not always use what is in its window | [18](18_cheaper_attention.ipynb), section 8; more in [26](26_memory_without_attention.ipynb) |
-# | external memory | for questions in the glossary's words, reading failed; for questions in different words, retrieval failed as well; product keys make large tables cheap | sections 7, 8 |
+# | external memory | for questions in the glossary's words, reading failed; for questions in different words, retrieval did; product keys make large tables cheap | sections 7, 8 |
 # | control | form can be guaranteed, content cannot; test a habit where it does not belong | sections 2 to 6 |
 # | agreement with brain models | a high correlation is easy to get; a test must be able to fail | this section |
 # | added by us: knowing what it knows | refusals of answerable questions, answers that ignore *not* | sections 2, 9; more in [28](28_features_and_harms.ipynb), section 6 |
@@ -956,7 +954,7 @@ show.predict(
 # |---|---|---|---|
 # | chat template | with it the model answers | without it the text ends right after 7<!--[[ended["plain text"]]]--> of twelve<!--[[words(len(more))]]--> questions | 1 |
 # | tuning two layers in the middle | short answers, 73<!--[[pc(middle["answered"]["share"])]]--> % right; refused 18<!--[[pc(middle["refused"]["share"])]]--> % of the answerable questions | the last two layers: refused 84<!--[[pc(last_two["refused"]["share"])]]--> %; a prompt with examples: 80<!--[[pc(shot["answered: declines"])]]--> % | 2, 3 |
-# | DPO | taught the model to stop | supervised tuning, with less drift | 4 |
+# | DPO | taught the model to stop | supervised tuning at the same rate: less drift | 4 |
 # | a pattern for calls | all 24 calls right, untuned<!--[[? by_tool["untuned, under the pattern"]["right call"][0] == 1]]--> | tuned, without a pattern: all right<!--[[? by_tool["tuned, freely"]["right call"][0] == 1]]--> | 5 |
 # | retrieval, three entries | 20<!--[[pc(retrieval["three from BM25"])]]--> % of the answers right | nothing or random entries: none<!--[[? retrieval["nothing"][0] == retrieval["three random"][0] == 0]]-->; the right entry alone: 35<!--[[pc(retrieval["the right one"])]]--> % | 7 |
 # | a long window | always finds one odd sentence | one of five alike: 62<!--[[pc(crowded["beginning"])]]--> %, if it comes first | 8 |

@@ -70,7 +70,7 @@ show.predict(
     "Now we also write (1, 4) under A. What does reading A give?",
     choices=["(1, 4), the new value", "(2, 2.5), their mean", "(4, 5), their sum"],
     answer=f"({summed[0]}, {summed[1]}), their sum",
-    why="Adding removes nothing. The old value is still in the sum, and no query can ask for only the new one.",
+    why="Adding removes nothing. The old value is still in the sum.",
     reveals=widgets.matrix_playground(
         lambda S, k, v, a, b: update(S, k, v, a, b), values, writes=3
     ),
@@ -81,7 +81,7 @@ show.predict(
 #
 # <details><summary><b>Answer</b></summary>
 #
-# For two. If two keys are not orthogonal, reading one of them also returns a part of the other's value, so the two values *interfere*. There are at most $d_k$ orthogonal keys, so a matrix with $d_k$ rows holds at most $d_k$ values without interference. With some interference it can hold more. A cache has no such bound, because it grows.
+# For two. If two keys are not orthogonal, reading one of them also returns a part of the other's value, so the two values *interfere*. There are at most $d_k$ orthogonal keys, so a matrix with $d_k$ rows holds at most $d_k$ values without interference. A cache has no such bound, because it grows.
 # </details>
 #
 # **A memory that only adds can store, but it does not replace.** After two writes under one key it holds the sum of both values.
@@ -157,7 +157,7 @@ show.predict(
 #
 # <details><summary><b>Answer</b></summary>
 #
-# Yes: the old value under A has faded twice, so the sum is closer to the new one. But the value under B has faded as well, although nothing was written under B a second time. A decay acts on the values of all keys.
+# Yes. The old value under A has faded, so the sum is closer to the new one. But the value under B has faded as well, although nothing was written under B a second time.
 # </details>
 #
 # **Erasing removes a fraction $b_t$ of what is stored in the direction of one key. A decay $a_t$ weakens everything older.** Section 5 tests how well a trained model overwrites with each.
@@ -230,7 +230,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **Chunks of 32 do more arithmetic than the recurrence and take less time<!--[[? clock[32] < clock[1] and counted[32] > counted[1]]]-->.** As in [lecture 18](18_cheaper_attention.ipynb), fewer multiply-adds need not mean less time.
+# **Chunks of 32 do more arithmetic than the recurrence and take less time<!--[[? clock[32] < clock[1] and counted[32] > counted[1]]]-->.** Fewer multiply-adds need not mean less time ([lecture 18](18_cheaper_attention.ipynb)).
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *11 minutes. Write the sum for a chunk of three positions and colour the part that reads $S_0$. The triangular system deserves three minutes: row 2 needs row 1 and nothing later. What goes wrong: "parallel" is heard as "no loop at all". There is a loop over chunks.*
@@ -286,7 +286,7 @@ show.predict(
             )
         )
     ],
-    why="“Recurrent networks are slow because they cannot be parallelised” is a sentence about many processors. One thread has no other processors to use. But even there larger products save time, as in section 3, so the program matters as well as the order of the computation.",
+    why="“Recurrent networks are slow because they cannot be parallelised” is a sentence about many processors. One thread has no other processors to use.",
     reveals=lines,
 )
 
@@ -294,10 +294,10 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - From 1,024<!--[[longest // 4:,]]--> to 4,096<!--[[longest:,]]--> tokens, attention has a slope of 1.6<!--[[slope["attention"]:.1f]]--> and the delta rule in chunks one of 1.0<!--[[slope["delta rule, in chunks"]:.1f]]-->. A slope of 1 means that twice as many tokens take twice the time.
-# - **Is the LSTM fast because it is one call?** Partly. The same equations as a loop in Python take 441<!--[[1000 * speed["LSTM, step by step"][longest]:.0f]]--> ms instead of 77<!--[[1000 * speed["LSTM, one call"][longest]:.0f]]--> ms at 4,096<!--[[longest:,]]--> tokens. That is slower than the delta rule in chunks (224<!--[[1000 * speed["delta rule, in chunks"][longest]:.0f]]--> ms)<!--[[? speed["LSTM, step by step"][longest] > speed["delta rule, in chunks"][longest]]]-->.
-# - But if both run as loops in Python, the LSTM is still 6<!--[[speed["delta rule, step by step"][longest] / speed["LSTM, step by step"][longest]:.0f]]--> times as fast as the delta rule. So the single call is not the whole reason.
+# - **Is the LSTM fast because it is one call?** Only in part. The same equations as a loop in Python take 441<!--[[1000 * speed["LSTM, step by step"][longest]:.0f]]--> ms instead of 77<!--[[1000 * speed["LSTM, one call"][longest]:.0f]]--> ms at 4,096<!--[[longest:,]]--> tokens. That is slower than the delta rule in chunks (224<!--[[1000 * speed["delta rule, in chunks"][longest]:.0f]]--> ms)<!--[[? speed["LSTM, step by step"][longest] > speed["delta rule, in chunks"][longest]]]-->.
+# - If both run as loops in Python, the LSTM is still 6<!--[[speed["delta rule, step by step"][longest] / speed["LSTM, step by step"][longest]:.0f]]--> times as fast as the delta rule.
 # - The LSTM also holds less. Its hidden state and cell state together have 192<!--[[2 * 96]]--> values, and the delta rule's four matrices of 24 × 24 have 2,304<!--[[4 * 24 * 24:,]]-->.
-# - We have not measured a graphics card. The order may differ there.
+# - We have not measured a graphics card.
 # </details>
 #
 # **At the lengths that we timed, a chunked memory costs about the same per token in a short text as in a long one, and attention does not<!--[[? spread_of["delta rule, in chunks"] < 1.4 and spread_of["attention"] > 2]]-->. Whether that makes it faster depends on the length, the program and the machine.**
@@ -395,20 +395,19 @@ answered = [a + b for a, b in zip(twice["gated writes"], every, strict=True)]
 # | selective scan | 92<!--[[share("selective", "once"):.0f]]--> | 70<!--[[share("selective", "twice"):.0f]]--> | 26<!--[[share("selective", "old"):.0f]]--> |
 # | attention with rotary positions | 100<!--[[share("attention", "once"):.0f]]--> | 98<!--[[share("attention", "twice"):.0f]]--> | 2<!--[[share("attention", "old"):.0f]]--> |
 #
-# - **With 16 keys, the model *gated writes* keeps both values.** For keys written twice, it answers with one of the two values in 97<!--[[100 * fmean(answered):.0f]]--> % of the cases, and with each about equally often<!--[[? abs(share("gated writes", "twice") - share("gated writes", "old")) < 10]]-->. The sum does not depend on the order of the writes, so nothing in it says which value is newer.
+# - **With 16 keys, the model *gated writes* keeps both values.** For keys written twice, it answers with one of the two values in 97<!--[[100 * fmean(answered):.0f]]--> % of the cases, and with each about equally often<!--[[? abs(share("gated writes", "twice") - share("gated writes", "old")) < 10]]-->.
 # - Compared with gated writes, erasing adds 47<!--[[100 * erasing.difference:.0f]]--> ± 2<!--[[100 * erasing.half:.0f]]--> points for keys written twice (five<!--[[words(seeds[0])]]--> paired seeds). For keys written once it adds 4<!--[[share("delta", "once") - share("gated writes", "once"):.0f]]--> points, most of them because of one seed, so we cannot tell whether it helps there<!--[[? once.half > once.difference]]-->.
-# - **Does the model *gated writes* fail because it only adds?** Only in part. Positions add 21<!--[[100 * told_time.difference:.0f]]--> ± 7<!--[[100 * told_time.half:.0f]]--> points to gated writes, without any erasing. So a memory that only adds can prefer the new value if it knows the positions. Delta, without positions, is another 26<!--[[100 * without_time.difference:.0f]]--> ± 7<!--[[100 * without_time.half:.0f]]--> points ahead.
-# - The selective scan does not know the positions either. It is 21<!--[[100 * decay.difference:.0f]]--> ± 5<!--[[100 * decay.half:.0f]]--> points ahead of gated writes, and delta is another 26<!--[[100 * left.difference:.0f]]--> ± 5<!--[[100 * left.half:.0f]]--> points ahead<!--[[? set(seeds) == {5}]]-->. It also computes $w_t$ by a different formula, so the decay may not be the reason for the whole gain. The decay began with a half-life of 55<!--[[math.exp(4):.0f]]--> tokens; we tried no other.
+# - **Does the model *gated writes* fail because it only adds?** Only in part. Positions add 21<!--[[100 * told_time.difference:.0f]]--> ± 7<!--[[100 * told_time.half:.0f]]--> points to gated writes, without any erasing. Delta, without positions, is another 26<!--[[100 * without_time.difference:.0f]]--> ± 7<!--[[100 * without_time.half:.0f]]--> points ahead.
+# - The selective scan does not know the positions either. It is 21<!--[[100 * decay.difference:.0f]]--> ± 5<!--[[100 * decay.half:.0f]]--> points ahead of gated writes, and delta is another 26<!--[[100 * left.difference:.0f]]--> ± 5<!--[[100 * left.half:.0f]]--> points ahead<!--[[? set(seeds) == {5}]]-->. It also computes $w_t$ by a different formula, so the gain may not be due to the decay. The decay began with a half-life of 55<!--[[math.exp(4):.0f]]--> tokens; we tried no other.
 # - Attention has rotary positions, because without positions it could not tell which value is newer. It has fewer parameters, 20,960<!--[[rows["attention"]["parameters"]:,]]--> compared with the 25,122<!--[[rows["delta"]["parameters"]:,]]--> of delta, and gated writes with positions has 31,266<!--[[rows[TIMED]["parameters"]:,]]-->.
-# - With 32 keys, which is also the number of key dimensions of the two heads together, delta is right for 78<!--[[share("delta", "once", 32):.0f]]--> % of those written once and 86<!--[[share("delta", "twice", 32):.0f]]--> % of those written twice. The last write of a key that is written twice is later on average, which may be the reason. We did not test it. Attention is right for 99<!--[[share("attention", "once", 32):.0f]]--> % of those written once.
+# - With 32 keys, which is also the number of key dimensions of the two heads together, delta is right for 78<!--[[share("delta", "once", 32):.0f]]--> % of those written once and 86<!--[[share("delta", "twice", 32):.0f]]--> % of those written twice. Attention is right for 99<!--[[share("attention", "once", 32):.0f]]--> % of those written once.
 # - Were 800 steps enough? After 2,400 steps, in one seed, delta is right for 96<!--[[100 * longer["delta"]["twice"][at]:.0f]]--> % of the keys written twice, gated writes for 49<!--[[100 * longer["gated writes"]["twice"][at]:.0f]]--> %, and gated writes with positions for 82<!--[[100 * longer[TIMED]["twice"][at]:.0f]]--> %. So for the model with positions 800 steps were not enough<!--[[? longer[TIMED]["twice"][at] > share(TIMED, "twice") / 100 + 0.03]]-->.
-# - In the same run of 2,400 steps, with 32 keys, gated writes is right for 95<!--[[100 * longer["gated writes"]["once"][-1]:.0f]]--> % of the keys written once and delta for 87<!--[[100 * longer["delta"]["once"][-1]:.0f]]--> %. Erasing may have a price, but one seed is not enough to tell.
 # </details>
 #
 # **On this task, a memory that only adds and does not know the positions gives the old value about as often as the new one<!--[[? all(abs(x - y) < 0.12 for x, y in zip(twice["gated writes"], every, strict=True))]]-->. A memory with positions or a decay gives the new value more often, but less often than delta<!--[[? decay.difference > decay.half and left.difference > left.half and told_time.difference > told_time.half and without_time.difference > without_time.half]]-->. A memory that reads before it writes gives the new value in nearly all cases, and it needs neither positions nor a decay.** We measured one layer with 16 keys after 800 steps, not language.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *14 minutes. Play a text of three keys with the room as the memory: each student keeps the sum of the cards that they get. What goes wrong: "50 %" is read as "it learned half of it". The old value is the other half. Ask what the keys written* once *are for. We first concluded that a memory that only adds cannot correct; then a referee gave it positions.*
+# *14 minutes. Play a text of three keys with the room as the memory: each student keeps the sum of the cards that they get. What goes wrong: "50 %" is read as "it learned half of it". The old value is the other half. Ask what the keys written* once *are for.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. How much does a memory hold?
@@ -436,15 +435,15 @@ show.predict(
 #
 # - Of the five memories in the picture, only the window and the matrix stop growing. The window forgets old positions; the matrix loses values when similar keys are written.
 # - In DeepSeek-V2, separate keys and values for 128 heads would take 57<!--[[2 * 128 * 128 / 576:.0f]]--> times as much memory as the latent vector. Its cache still grows with every token, and after about 3,600<!--[[round(128 * 128**2 / 576, -2):,.0f]]--> tokens it holds more values than one matrix per head would.
-# - We invented two rows for comparison. SmolLM2 has no latent vector; the one in the picture is 4.5 times as wide as a head, as in DeepSeek-V2. And the heads of DeepSeek-V2 do not share 8 heads of keys and values.
+# - We invented two rows. SmolLM2 has no latent vector; the one in the picture is 4.5 times as wide as a head, as in DeepSeek-V2. The heads of DeepSeek-V2 do not share 8 heads of keys and values.
 # - All figures are for half precision. Our module keeps $S$ in single precision, which takes twice as much.
 # </details>
 #
-# > **Ask yourself.** A model reads a telephone book of 10,000 entries, and then you ask for one number. Which of these memories can answer?
+# > **Ask yourself.** A model reads a telephone book of 10,000 entries, and then you ask for one number. Which of these memories still hold it?
 #
 # <details><summary><b>Answer</b></summary>
 #
-# A full cache can, and so can a cache with shared heads or latent vectors, because it still has the entry. A window has dropped the entry unless it was near the end. One matrix with 64 rows holds at most 64 values without interference. A model has hundreds of matrices, but among pretrained models Jelassi et al. (2024) found Transformers far better than Mamba at such retrieval.
+# A full cache does, and so does a cache with shared heads or latent vectors. A window has dropped the entry unless it was near the end. One matrix with 64 rows holds at most 64 values without interference. A model has hundreds of matrices, but among pretrained models Jelassi et al. (2024) found Transformers far better than Mamba at such retrieval.
 # Many models mix both kinds of layer: Jamba (2024) has attention in some layers, and Qwen3-Next (2025) has one layer of attention for every three of Gated DeltaNet. Which mixture is best is not settled. MiniMax-M1 (2025) is mostly linear attention, and its successor M2 returned to full attention.
 # </details>
 #

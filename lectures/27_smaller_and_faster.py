@@ -1,8 +1,8 @@
 # %% [markdown] slideshow={"slide_type": "slide"}
 # # Smaller and faster
 #
-# A language model is trained with 16 or 32 bits for each weight, but it can be stored with fewer. **How many bits are stored for each weight of the model that you use, and what would fewer
-# bits cost?** This lecture rounds two models, one of ours and SmolLM2, and measures the damage. Then it tries three other ways to make a model smaller or faster:
+# A language model is usually trained with 16 or 32 bits for each weight, but it can be stored with fewer. **How many bits are stored for each weight of the model that you use, and what would fewer
+# bits cost?** This lecture rounds two models, one of ours and SmolLM2, and measures the damage. Then it tries three other ways:
 # leave weights out, train a small model on a large one's probabilities, and let the small model draft for the large one.
 #
 # <img src="figures/sixteen_levels.svg" width="880" alt="64 weights as dots in two groups of 32. Each group has sixteen levels, drawn as lines; a stroke joins each weight to its nearest level.">
@@ -179,7 +179,7 @@ show.predict(
     f"4 bits cost `char_gpt` {cost(OURS, 'block, 4 bits')[0]:.3f} nats. What do they cost SmolLM2, per token?",
     choices={"nothing at all": 0.0, "0.002, as much": 0.002, "0.02": 0.02, "0.3": 0.3},
     answer=cost(SMOL, "block, 4 bits")[0],
-    why="Its file keeps these matrices in 4 bits, in blocks of 32 that each have a step and a minimum. Rounding a rounded weight again changes nothing. This is the model that you have used all along.",
+    why="Its file keeps these matrices in 4 bits, in blocks of 32 that each have a step and a minimum. Rounding a rounded weight again changes nothing.",
     reveals=identity_told,
 )
 
@@ -219,7 +219,7 @@ show.predict(
 # - A token of SmolLM2 has 3.4<!--[[models[SMOL]["characters per token"]:.1f]]--> characters on average. Per character the cost is still 39<!--[[per_character / three[OURS]:.0f]]--> times that of `char_gpt`.
 # - With 2 bits SmolLM2 is worse than a uniform guess among its 49,152<!--[[smol.vocab_size:,]]--> tokens<!--[[? perplexity[2] > smol.vocab_size]]-->.
 # - **5 bits cost SmolLM2 0.26<!--[[cost(SMOL, "block, 5 bits")[0]:.2f]]--> nats, more than 4 bits do.** The weights lie on 16 levels already, and only the lowest and the highest of these are among the 32 levels of 5 bits, so most weights move again. With 8 bits all 16 levels are among the 256, and the relative error is only 0.0005<!--[[error(SMOL, "block, 8 bits"):.4f]]-->. In `char_gpt`, whose weights were not rounded before, 5 bits cost at most 0.0013<!--[[cost(OURS, "block, 5 bits")[2]:.4f]]--> nats (the upper end of the interval).
-# - These are only two models, on a few passages. The models differ in size, depth, training and tokens, so the factor between their costs says nothing about any one of these differences.
+# - The two models differ in size, depth, training and tokens, so the factor between their costs says nothing about any one of these differences.
 # </details>
 #
 # **The file that you have used has 4 bits per weight. With 3 bits SmolLM2 loses 0.50<!--[[per_character:.2f]]--> nats per character, and `char_gpt` 0.01<!--[[three[OURS]:.2f]]-->.**
@@ -313,18 +313,18 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Five draws of the noise cost `char_gpt` between 0.011<!--[[min(noise[OURS]):.3f]]--> and 0.020<!--[[max(noise[OURS]):.3f]]--> nats, and rounding costs 0.013<!--[[three[OURS]:.3f]]--><!--[[? min(noise[OURS]) < three[OURS] < max(noise[OURS])]]-->. With draws so far apart we cannot see whether the form makes a small difference in this model.
+# - Five draws of the noise cost `char_gpt` between 0.011<!--[[min(noise[OURS]):.3f]]--> and 0.020<!--[[max(noise[OURS]):.3f]]--> nats, and rounding costs 0.013<!--[[three[OURS]:.3f]]--><!--[[? min(noise[OURS]) < three[OURS] < max(noise[OURS])]]-->. So we see no effect of the form in this model.
 # - **In SmolLM2 the form does matter.** Reversed errors cost 1.03<!--[[reversed_[SMOL][0]:.2f]]--> nats, much less than the errors of rounding (1.70<!--[[three[SMOL]:.2f]]-->), and less than any draw of the noise<!--[[? reversed_[SMOL][2] < min(cost(SMOL, "block, 3 bits")[1], *noise[SMOL])]]-->. Moved errors cost between 1.7<!--[[min(moved[SMOL]):.1f]]--> and 2.5<!--[[max(moved[SMOL]):.1f]]-->. All these errors are equally large. So it matters there which weight gets which error, and we do not know why.
 # - With 4 bits, the loss rises more with a scale per row than with a scale per block in both models, and still more with a scale per matrix<!--[[? all(cost(n, "block, 4 bits")[0] < cost(n, "row, 4 bits")[0] < cost(n, "matrix, 4 bits")[0] for n in models)]]-->. **But a scale per block takes more storage.** If we may store about 4 bits per weight, a scale per row leaves 4 bits for the weight itself, and a scale per block of 32 leaves only 3. Then the scale per *row* is better in both models<!--[[? all(cost(n, "row, 4 bits")[2] < cost(n, "block, 3 bits")[1] and row_share[n] < 0.2 for n in models)]]-->.
 # - With one scale per matrix, keeping the largest 0.5 % of the weights exactly lowers the cost from 0.021<!--[[cost(OURS, "matrix, 4 bits")[0]:.3f]]--> to 0.007<!--[[cost(OURS, spared)[0]:.3f]]--> nats in `char_gpt`, for 0.16<!--[[32 * stored("rounding")["spared"]:.2f]]--> more bits per weight. If as many *random* weights are kept exactly instead, the cost falls by only 0.0003<!--[[cost(OURS, "matrix, 4 bits")[0] - cost(OURS, as_many)[0]:.4f]]--> nats<!--[[? apart(cost(OURS, spared), cost(OURS, as_many))]]-->. In SmolLM2 random weights do not help either<!--[[? cost(SMOL, spared)[2] < cost(SMOL, "matrix, 4 bits")[1] < cost(SMOL, as_many)[0]]]-->.
-# - **The total size does not tell the whole story.** In SmolLM2 one scale per row has a relative error of 0.13<!--[[error(SMOL, "row, 4 bits"):.2f]]-->. One scale per matrix, with the largest weights kept exactly, has about the same, 0.12<!--[[error(SMOL, spared):.2f]]-->, but their costs are far apart<!--[[? cost(SMOL, spared)[1] > 3 * cost(SMOL, "row, 4 bits")[2]]]-->. Perhaps it matters which matrices get the error, or which weights. We did not test this for these two kinds of scale. In `char_gpt` the two costs differ by less than a factor of three<!--[[? cost(OURS, spared)[2] < 3 * cost(OURS, "row, 4 bits")[1]]]-->.
+# - **The total size does not tell the whole story.** In SmolLM2 one scale per row has a relative error of 0.13<!--[[error(SMOL, "row, 4 bits"):.2f]]-->. One scale per matrix, with the largest weights kept exactly, has about the same, 0.12<!--[[error(SMOL, spared):.2f]]-->, but their costs are far apart<!--[[? cost(SMOL, spared)[1] > 3 * cost(SMOL, "row, 4 bits")[2]]]-->. In `char_gpt` the two costs differ by less than a factor of three<!--[[? cost(OURS, spared)[2] < 3 * cost(OURS, "row, 4 bits")[1]]]-->.
 # - SpQR (Dettmers et al. 2023) also stores outliers with more bits than the other weights. GPTQ (Frantar et al. 2023) changes the weights that are not yet rounded, to make up for the error of those that are. Both look at the error in the *output* of a layer, not in the weights. We did not try them.
 # </details>
 #
 # **An outlier sets the step, and the step sets the error. In these two models noise of the same size costs between 0.8<!--[[int(10 * min(ratios)) / 10]]--> and 1.6<!--[[(int(10 * max(ratios)) + 1) / 10]]--> times as much as rounding. But in SmolLM2 the cost also depends on which weight gets which error.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *9 minutes. Until a referee moved the errors, this section concluded that only their size matters. The control with random weights is the point: without it "outliers matter" is only a story. What goes wrong: students mix up outliers of weights with outliers of activations, which are a different problem (Dettmers et al. 2022).*
+# *9 minutes. The control with random weights is the point: without it "outliers matter" is only a story. What goes wrong: students mix up outliers of weights with outliers of activations, which are a different problem (Dettmers et al. 2022).*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Why is the larger model more fragile?
@@ -369,23 +369,22 @@ show.predict(
     f"Rounding all 4 layers of `char_gpt` to 3 bits costs {three[OURS]:.3f} nats. You round 4 of SmolLM2's 30 layers to 3 bits. If depth alone made the difference between the models, this would cost about as much. What does it cost, per token?",
     choices={"about 0.01": 0.013, "about 0.1": 0.13, "about 1": 1.3},
     answer=four_of_thirty,
-    why=f"Per token, four layers of SmolLM2 cost {four_of_thirty / three[OURS]:.0f} times as much as the four of `char_gpt`. That is far less than all 30 cost. Before you conclude that depth explains the rest, read the last row about SmolLM2.",
+    why=f"Per token, four layers of SmolLM2 cost {four_of_thirty / three[OURS]:.0f} times as much as the four of `char_gpt`. That is far less than all 30 cost. Does depth explain the rest? Read the last row about SmolLM2.",
     reveals=[depth_told, parts_told],
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - If one random layer is rounded, the cost lies between 0.019<!--[[min(by_depth[1]):.3f]]--> and 0.071<!--[[max(by_depth[1]):.3f]]--> nats in three draws. If all 30 are rounded, it is 0.057<!--[[three[SMOL] / 30:.3f]]--> per layer. So we cannot tell whether the cost grows faster than the number of layers.
-# - **Is depth the reason?** Fewer rounded layers also mean fewer rounded weights. As a control we round as many weights as in four layers, in random blocks of all 30 layers. This costs 0.17<!--[[fmean(in_all_layers):.2f]]--> nats, and four whole layers cost 0.15<!--[[four_of_thirty:.2f]]-->. Three draws of each do not separate the two<!--[[? min(in_all_layers) < max(by_depth[4]) and fmean(in_all_layers) < 1.33 * four_of_thirty]]-->. So it matters how many weights are rounded, and we see no effect of the number of layers that hold them.
-# - If we round four layers of each model, SmolLM2 still loses 3.4<!--[[by_characters:.1f]]--> times as much per character. The reasons for the whole factor of section 3 may be more training per parameter, outliers, the gated feed-forward network, or weights that were rounded before. We tested none of these. **We do not know why.**
+# - **Is depth the reason?** Fewer rounded layers also mean fewer rounded weights. As a control we round as many weights as in four layers, in random blocks of all 30 layers. This costs 0.17<!--[[fmean(in_all_layers):.2f]]--> nats, and four whole layers cost 0.15<!--[[four_of_thirty:.2f]]-->. Three draws of each do not separate the two<!--[[? min(in_all_layers) < max(by_depth[4]) and fmean(in_all_layers) < 1.33 * four_of_thirty]]-->. So we see no effect of the number of layers that hold the rounded weights.
+# - If we round four layers of each model, SmolLM2 still loses 3.4<!--[[by_characters:.1f]]--> times as much per character. **We do not know why.**
 # - Which matrices suffer most from 2 bits? In `char_gpt` it is the matrices that lead into the hidden units of the feed-forward network<!--[[? order[OURS][0] == "feed_forward.inner"]]-->, and in SmolLM2 those that lead out of the hidden units<!--[[? order[SMOL][0] == "feed_forward.outer"]]-->. The output matrix of attention suffers least in both<!--[[? order[OURS][-1] == order[SMOL][-1] == "attention.output"]]-->, but it also has the fewest weights. If you divide each cost by the square of its error, queries, keys and values come first in both<!--[[? all(max(PARTS, key=lambda q, n=n: cost(n, f"{q}, 2 bits")[0] / error(n, f"{q}, 2 bits") ** 2) == "attention.projection" for n in models)]]-->. So the order depends on how you count.
 # </details>
 #
-# **Rounding fewer weights of SmolLM2 costs less, whether they are in a few layers or spread over all of them. So this experiment does not show that depth makes a model fragile. Measure on each model what it tolerates.**
+# **Rounding fewer weights of SmolLM2 costs less, whether they are in a few layers or spread over all of them. So this experiment does not show that depth makes a model fragile.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *7 minutes. Collect explanations on the board before the question, and ask for a test of each. What goes wrong: "larger models are more fragile". We have two models, and they differ in everything. We ourselves concluded "depth explains a part" until a referee spread the same number of rounded weights over all layers.*
+# *7 minutes. Collect explanations on the board before the question, and ask for a test of each. What goes wrong: "larger models are more fragile". We have two models, and they differ in everything.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. Leave weights out
@@ -435,7 +434,7 @@ show.predict(
 # - Leaving out half of the weights (9 bits) costs 0.07<!--[[cost(OURS, "pruned, 9 bits")[0]:.2f]]--> nats, and leaving out three quarters (5 bits) costs 0.81<!--[[cost(OURS, "pruned, 5 bits")[0]:.2f]]-->. Rounding is better at each of the four sizes<!--[[? all(apart(cost(OURS, f"pruned, {b} bits"), cost(OURS, f"block, {int(b) - 1} bits")) and cost(OURS, f"pruned, {b} bits")[0] > cost(OURS, f"block, {int(b) - 1} bits")[0] for b in left_out)]]-->.
 # - The choice by size matters: leaving out a *random* half costs 1.6<!--[[cost(OURS, "random half pruned")[0]:.1f]]--> nats. In SmolLM2 leaving out the smallest half costs 3.1<!--[[cost(SMOL, "pruned, 9 bits")[0]:.1f]]-->.
 # - **Here the form matters.** Pruning half makes an error of 0.25<!--[[error(OURS, "pruned, 9 bits"):.2f]]-->. Rounding to 3 bits with one scale per row makes an error of 0.24<!--[[error(OURS, "row, 3 bits"):.2f]]--> and costs only 0.03<!--[[cost(OURS, "row, 3 bits")[0]:.2f]]-->; the intervals are far apart<!--[[? cost(OURS, "row, 3 bits")[2] < cost(OURS, "pruned, 9 bits")[1]]]-->. All errors of pruning point towards zero, and this adds to the cost. If we give each error a random sign, the cost falls to 0.04<!--[[signs_cost:.2f]]--> (one draw)<!--[[? signs_cost < cost(OURS, "pruned, 9 bits")[1]]]-->.
-# - Han et al. train the remaining weights again, several times. That may change the order, and so may rounding the weights that are kept. We tried neither.
+# - Han et al. train the remaining weights again, several times. We did not.
 # </details>
 #
 # **In `char_gpt`, at equal storage and without further training, rounding costs far less than pruning.**
@@ -517,8 +516,8 @@ show.predict(
 # - We tried three learning rates with a teacher and three without, and in both cases the middle one is best on a play other than the test play<!--[[? all(of["rate"] == sorted(map(float, of["tried"]))[1] for of in (arms["alone"], arms["taught"]))]]-->. The longer run and the control keep the rate that was chosen without a teacher. The losses of all rows are below the bigram model's 2.71<!--[[pairs:.2f]]--><!--[[? max(fmean(of["test"]) for of in arms.values()) < pairs]]-->.
 # - **The control is about as good.** Without a teacher, but with nine<!--[[words(round(fresh / study["characters"]["text"]))]]--> times as much text, and in a little less time<!--[[? seconds["more text"] < seconds["taught"]]]-->, the student reaches 2.12<!--[[fmean(arms["more text"]["test"]):.2f]]-->. On the test play five seeds show no difference<!--[[? versus.p > 0.05]]-->, and they would probably have shown one of 0.02 nats<!--[[? versus.half < 0.015]]-->. On the play with which we chose the rates, the taught student is ahead by 0.03<!--[[-on_dev.difference:.2f]]--> nats<!--[[? on_dev.p < 0.05]]-->, so the order may depend on the play.
 # - **Is it the teacher, or its probabilities?** A second control replaces each of the teacher's distributions by one letter sampled from it. On average, the loss on these letters has the same gradient as the loss on the distributions. Such a student reaches 2.27<!--[[fmean(arms["sampled"]["test"]):.2f]]-->. So the sampled letters bring a part of the gain<!--[[? tests["sampled"][0] + tests["sampled"][1] < 0]]-->, and the whole distributions add 0.15<!--[[-than_drawn.difference:.2f]]--> ± 0.02<!--[[than_drawn.half:.2f]]--> nats more.
-# - We sampled the letters once, and this student has the taught student's learning rate. The teacher may also pass on what it learned from more text. A student that it teaches on new text would show whether it does, but we did not train one.
-# - We measured one length of training, short enough for a laptop. A different length may change the order.
+# - We sampled the letters once, and this student has the taught student's learning rate. The teacher may also pass on what it learned from more text.
+# - We measured one length of training, short enough for a laptop.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -620,7 +619,7 @@ show.predict(
 # ## How many bits?
 #
 # - **The model that you use** stores 4 bits for each weight of its matrices, or 5 if you count the step and the minimum. We could not measure what they cost.
-# - **3 bits** cost `char_gpt` 0.01<!--[[three[OURS]:.2f]]--> nats per character and SmolLM2 0.50<!--[[per_character:.2f]]-->. We do not know what explains this difference. Rounding fewer layers does not test depth, because it also rounds fewer weights.
+# - **3 bits** cost `char_gpt` 0.01<!--[[three[OURS]:.2f]]--> nats per character and SmolLM2 0.50<!--[[per_character:.2f]]-->. We do not know what explains this difference.
 # - **The step** sets the size of the error, and one outlier sets the step. Smaller blocks lower the error but cost bits: at about 4 bits per weight, one scale per row was better than one per block of 32.
 # - **Pruning** costs `char_gpt` far more than rounding, at equal storage and without further training.
 # - **A small model** learned from a large one's probabilities about as much as from nine times the text<!--[[? in_time.difference < 0 and in_time.p < 0.05 < versus.p]]-->, at this length of training.
@@ -628,7 +627,7 @@ show.predict(
 # **The same 3 bits cost one of these models almost nothing and made the perplexity of the other more than five times as high<!--[[? perplexity[3] > 5 * perplexity[4]]]-->. Measure the cost on your model, token by token, and count all the bits.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *3 minutes. Let the room answer the question of the first slide. What goes wrong: "4 bits are enough". We have tested one model whose weights were not rounded before, on one kind of text.*
+# *3 minutes. Let the room answer the question of the first slide. What goes wrong: "4 bits are enough". We tested one model whose weights were not rounded before.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you

@@ -16,7 +16,7 @@
 # - for a score of stereotypes, separate the order of the occupations from the level;
 # - test whether a model obeys or believes a page, and list what a model card must contain.
 #
-# **You need** [lecture 23](23_inside_a_real_model.ipynb) (the residual pathway, controls) and [lecture 24](24_assistant.ipynb) (chat template, retrieval). SmolLM2 here is SmolLM2-135M-*Instruct*, rounded to 4 bits per weight. The two character models are the course's own.
+# **You need** [lecture 23](23_inside_a_real_model.ipynb) (the residual pathway, controls) and [lecture 24](24_assistant.ipynb) (chat template, retrieval). SmolLM2 here is SmolLM2-135M-*Instruct*, rounded to 4 or 8 bits per weight. The two character models are the course's own.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
@@ -106,7 +106,7 @@ widgets.superposition_player(toys).opens(sparsity=0.9, model="linear")
 #
 # - Without sparsity the toy keeps the two most important features, at a right angle, in four<!--[[words(at[0.0]["ReLU"]["kept"].count(2))]]--> of five seeds. At a sparsity of 0.7 it keeps four<!--[[? at[0.7]["ReLU"]["kept"] == [4] * 5]]-->, in two opposite pairs. From 0.9 onwards it keeps all five in each of the five seeds<!--[[? all(at[s]["ReLU"]["kept"] == [5] * 5 for s in (0.9, 0.95, 0.98))]]-->.
 # - At 0.95 the five directions form a pentagon. It gives each feature between 0.39<!--[[min(min(d) for d in at[0.95]["ReLU"]["dimensionality"]):.2f]]--> and 0.41<!--[[max(max(d) for d in at[0.95]["ReLU"]["dimensionality"]):.2f]]--> of a dimension, by the formula $D_i = \lVert W_i\rVert^2 / \sum_j (\hat W_i \cdot W_j)^2$, where $\hat W_i$ is $W_i$ scaled to length 1.
-# - At a sparsity of 0.5 and above, the linear toy never keeps a third feature<!--[[? all(row["kept"] == [2] * 5 for row in toys["rows"]["linear"][1:])]]-->. It can do no better than keep two principal components.
+# - At a sparsity of 0.5 and above, the linear toy never keeps a third feature<!--[[? all(row["kept"] == [2] * 5 for row in toys["rows"]["linear"][1:])]]-->.
 # - At 0.9 the loss of the linear toy is 0.50<!--[[linear_loss[0.9]:.2f]]--> of the loss of always answering 0, and that of the toy with a ReLU is 0.15<!--[[relu_loss[0.9]:.2f]]-->. So sparsity alone is not enough. The ReLU removes small negative disturbances (Elhage et al. 2022).
 # - We ran five seeds, and tried two learning rates (`python -m lectures.recipes superposition`).
 # </details>
@@ -171,20 +171,20 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The reconstruction leaves 5<!--[[100 * left:.0f]]--> % of the variance unexplained. If the model continues with the reconstruction instead of the activation, it keeps 97<!--[[100 * kept_of_loss:.0f]]--> % of what it gains over a model that continues with the mean activation. By these usual measures this is a good autoencoder.
+# - The reconstruction leaves 5<!--[[100 * left:.0f]]--> % of the variance unexplained. If the model continues with the reconstruction instead of the activation, it keeps 97<!--[[100 * kept_of_loss:.0f]]--> % of what it gains over a model that continues with the mean activation. By these measures this is a good autoencoder.
 # - The mean F1 of its best units is 0.38<!--[[fmean(ours):.2f]]-->, and that of the best random directions is 0.38<!--[[fmean(random_units):.2f]]-->. The difference is 0.00<!--[[gap:z.2f]]--> ± 0.04<!--[[half:.2f]]-->. Placed among the ten draws of random directions, the best of the autoencoder's five seeds would have rank 1<!--[[min(sae["ranks"])]]-->, above all of them, and the worst rank 10<!--[[max(sae["ranks"])]]-->.
 # - *Is it an equal comparison?* TopK lets a feature fire at 2.3<!--[[100 * 12 / 512:.1f]]--> % of the characters on average. A random direction has no such limit. Random directions *with* TopK, which are the autoencoder before training, reach only 0.30<!--[[fmean(f1["untrained autoencoder"]):.2f]]--> (three draws). Training raises this by 0.07<!--[[over_untrained[0]:.2f]]--><!--[[? over_untrained[0] > over_untrained[1]]]-->, about as much as TopK takes away from random directions.
 # - *Could we have seen a gain over random directions?* We would have seen one of 0.05<!--[[sae["visible"]:.2f]]--> in four of five cases. Directions *fitted* to the labels reach 0.63<!--[[fmean(f1["fitted directions"]):.2f]]-->, so there is more to read than either kind of unit shows.
 # - *Does the method work where it must?* In artificial data, we hid 64 known directions in 32 dimensions. On average, the cosine between a hidden direction and the nearest feature of an autoencoder is 1.00<!--[[fmean(t["learned"] for t in sae["toy"]):.2f]]-->, and with the nearest of 64 random directions it is 0.41<!--[[fmean(t["random"] for t in sae["toy"]):.2f]]-->.
-# - *After the fact:* the autoencoder leads on rare labels, such as names, and falls behind on frequent ones, such as vowels. The rank correlation of its lead with a label's frequency is −0.50<!--[[by_frequency:z.2f]]-->. TopK may be the reason, because a feature that seldom fires cannot cover all vowels. We found this only after the runs, so it is a hypothesis. Test it on a different play.
-# - *What is weak here:* one label does not occur in the test text and scores 0 in every row. The best of the three learning rates was the largest, so a larger one may be better. We do not know what a larger model or dictionary would do.
+# - *After the fact:* the autoencoder leads on rare labels, such as names, and falls behind on frequent ones, such as vowels. The rank correlation of its lead with a label's frequency is −0.50<!--[[by_frequency:z.2f]]-->. We found this only after the runs, so it is a hypothesis. Test it on a different play.
+# - *What is weak here:* one label does not occur in the test text and scores 0 in every row. The best of the three learning rates was the largest, so a larger one may be better.
 # - Heap et al. (2025) trained autoencoders on *randomly initialised* Transformers. Automatic scores of how readable their features are were similar to those for trained Transformers.
 # </details>
 #
-# **In one small model and by one proxy, the autoencoder reconstructs well. On average its best units predict labels better than equally sparse random directions, but we see no gain over dense random directions. Before you name a feature, compare it with the best random direction.**
+# **In one small model, after a short training and by one proxy, the autoencoder reconstructs well. On average its best units predict labels better than equally sparse random directions, but we see no gain over dense random directions. Before you name a feature, compare it with the best random direction.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *10 minutes. Ask the room to write down a control before you show ours. What goes wrong: students conclude that sparse autoencoders do not work. The test on known directions works, and training beats no training. Only this model, this size and these labels gave no gain over random directions.*
+# *10 minutes. Ask the room to write down a control before you show ours. What goes wrong: students conclude that sparse autoencoders do not work. The test on known directions works, and training beats no training.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. A secret in the training text
@@ -234,7 +234,7 @@ show.predict(
     "You take the same models and the same secrets. What is the median *rank* of a secret that occurred thirty times?",
     choices={"1": 1, "about 30": 30, "about 150": 150, "about 500": 500},
     answer=median(ranks[30]),
-    why="Greedy decoding does not write this secret, but the model prefers it to nearly all others.",
+    why="Greedy decoding does not write this secret, but in most cases the model prefers it to all other words of the thousand.",
     reveals=widgets.planted_player(planted, planted["chosen"]),
 )
 
@@ -280,13 +280,13 @@ show.predict(
 # **In this training, greedy decoding after one question does not show what the model has memorised. Ask in more than one way, and compare the probability of a secret with those of other possible secrets.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *11 minutes. Before the second question, ask for a better test than asking. Until a referee gave a letter or two, we wrote "if you only ask, you find nothing". What goes wrong: "rank 1, so an attacker has it". An attacker does not have our list of a thousand words, and must sample or search letter by letter, as Carlini et al. do.*
+# *11 minutes. Before the second question, ask for a better test than asking. What goes wrong: "rank 1, so an attacker has it". An attacker does not have our list of a thousand words, and must sample or search letter by letter, as Carlini et al. do.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. She or he?
 #
 # SmolLM2 reads *The nurse said that* and predicts a pronoun. The score of an occupation is $\ln P(\text{she}) - \ln P(\text{he})$. We take the 60 occupations of Rudinger et al. (2018), each in six sentence templates. For each occupation there are two statistics: the percentage of women among the people **at work** in it (US Bureau of Labor Statistics), and among its
-# **mentions** in a large corpus (Bergsma & Lin 2006). The two can differ: 94.6<!--[[jobs["women"]["secretary"][1]]]--> % of secretaries are women, but only 10.4<!--[[jobs["women"]["secretary"][0]:.1f]]--> % of the mentions of secretaries are mentions of women. We do not know why.
+# **mentions** in a large corpus (Bergsma & Lin 2006). The two can differ: 94.6<!--[[jobs["women"]["secretary"][1]]]--> % of secretaries are women, but only 10.4<!--[[jobs["women"]["secretary"][0]:.1f]]--> % of the mentions of secretaries are mentions of women.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 jobs = stored("occupations")
@@ -348,18 +348,18 @@ show.table(
 # <details><summary><b>What to notice</b></summary>
 #
 # - The rank correlation with the percentage at work is 0.80<!--[[rho["workers"][0]:.2f]]-->. Its 95 % interval over occupations and templates is 0.64<!--[[rho["workers"][1]:.2f]]--> to 0.88<!--[[rho["workers"][2]:.2f]]-->.
-# - With mentions it is 0.72<!--[[rho["mentions"][0]:.2f]]-->. The interval of the difference, −0.05<!--[[apart[0]:z.2f]]--> to 0.24<!--[[apart[1]:z.2f]]-->, contains 0, so we cannot say which of the two the order follows.
+# - With mentions it is 0.72<!--[[rho["mentions"][0]:.2f]]-->. The interval of the difference, −0.05<!--[[apart[0]:z.2f]]--> to 0.24<!--[[apart[1]:z.2f]]-->, contains 0, so we cannot say which of the two the order follows more closely.
 # - 42<!--[[above]]--> of 60<!--[[len(scores)]]--> occupations lean towards “she”. But 46<!--[[below_person]]--> have a lower score than the control, the word *person*. So zero is not neutral.
 # - The mean over occupations is −0.16<!--[[min(levels):z.2f]]--> in one template and 0.76<!--[[max(levels):.2f]]--> in another. The order changes less: any two templates agree with a rank correlation of at least 0.63<!--[[min(between):.2f]]-->.
 # - *Defence.* The sentence *Women and men work in every occupation, …* before each template moves the mean from 0.42<!--[[defence["nothing"]["mean"]:.2f]]--> to −0.73<!--[[defence["asked to be fair"]["mean"]:z.2f]]-->, and a sentence about the weather moves it only to 0.34<!--[[defence["a sentence of like length"]["mean"]:z.2f]]-->.
 # - **Is it what the sentence says?** No. With *Men and women …* the same sentence leaves the mean at 0.41<!--[[defence["asked to be fair, men first"]["mean"]:.2f]]-->. A sentence that begins with *Women and men* but says the opposite moves it to −0.70<!--[[defence["the opposite"]["mean"]:z.2f]]-->. So in these sentences the order of two words moved the level, and what they say hardly did. With each of these sentences the rank correlation with the percentage at work is at least 0.77<!--[[min(of["rho"][0] for of in defence.values()):.2f]]-->.
-# - *The dispute.* Is a model biased if it mirrors employment? Our model orders occupations much as employment statistics do, and it passes the past on to every system that is built with it. Blodgett et al. (2020) ask every paper on bias to say which behaviour harms whom, and how. Our score does not say that.
+# - *The dispute.* Is a model biased if it mirrors employment? Our model orders occupations much as employment statistics do. Blodgett et al. (2020) ask every paper on bias to say which behaviour harms whom, and how. Our score does not say that.
 # </details>
 #
-# **In this model and in each of these six templates, the order of the occupations follows the statistics more closely than random orders do<!--[[? min(jobs["rho by template"]) > jobs["random order"]]]-->. The level changes with the wording, and so does its sign<!--[[? min(levels) < 0 < max(levels)]]-->. So the level alone does not show a preference.**
+# **In this model and in each of these six templates, the order of the occupations follows the statistics more closely than 95 % of random orders do<!--[[? min(jobs["rho by template"]) > jobs["random order"]]]-->. The level changes with the wording, and so does its sign<!--[[? min(levels) < 0 < max(levels)]]-->. So the level alone does not show a preference.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *9 minutes. Let two students argue the dispute for two minutes. What goes wrong: students report the fraction of "she" as the bias. Show the control word and a different template. We first concluded that a request for fairness moves the level; then a referee swapped "women" and "men" in it.*
+# *9 minutes. Let two students argue the dispute for two minutes. What goes wrong: students report the fraction of "she" as the bias. Show the control word and a different template.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. A page that lies
@@ -445,16 +445,16 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - With the page alone, 38<!--[[right["the page alone"]]]--> of 40 replies contain its fact. With the order, 6<!--[[taken["an order"]]]--> replies contain the word BANANA, some perhaps only because they repeat the order, and 33<!--[[right["an order"]]]--> replies are still right. McNemar's test over the forty facts does not show that the order costs right replies<!--[[? p["an order"] > 0.05]]-->.
-# - The false correction is repeated in 26<!--[[taken["a false correction"]]]--> replies, and it costs most of the right ones<!--[[? p["a false correction"] < 0.01 and right["a false correction"] < 0.5 * right["the page alone"]]]-->. With a correction of a *different* fact 31<!--[[right[different]]]--> replies are still right, and its false answer is in 6<!--[[taken[different]]]--> replies to a question about something else. The test cannot tell whether this correction costs right replies<!--[[? p["of a different fact"] > 0.05]]-->. We chose one such correction for each page, and other choices may cost more.
+# - The false correction is repeated in 26<!--[[taken["a false correction"]]]--> replies, and it costs most of the right ones<!--[[? p["a false correction"] < 0.01 and right["a false correction"] < 0.5 * right["the page alone"]]]-->. With a correction of a *different* fact 31<!--[[right[different]]]--> replies are still right, and its false answer is in 6<!--[[taken[different]]]--> replies to a question about something else. The test cannot tell whether this correction costs right replies<!--[[? p["of a different fact"] > 0.05]]-->.
 # - Without the word *Correction*, the false statement is in 22<!--[[taken[last]]]--> replies if it comes last and in 20<!--[[taken[first]]]--> if it comes first. The test shows no difference between the two, either in false replies<!--[[? p_taken > 0.05]]--> or in right ones<!--[[? p["the fact last"] > 0.05]]-->. But the position changes 18<!--[[moved]]--> of the replies. With so many changes the test would probably miss a difference of fewer than 12<!--[[2.8 * moved**0.5:.0f]]--> facts.
 # - *Defences.* If the model is told to trust the first statement, it repeats 27<!--[[taken[trusting]]]--> false statements. It repeats 28<!--[[taken[marked]]]--> if the correction is marked as a visitor's comment. Compared with no defence, at most two replies change<!--[[? max(sum(a != b for a, b in zip(arms[arm]["taken"], arms["a false correction"]["taken"], strict=True)) for arm in (trusting, marked)) == 2]]-->, and never for the better<!--[[? min(taken[trusting], taken[marked]) >= taken["a false correction"]]]-->.
-# - All facts are invented, so a reader who does not know the source cannot know which statement is right either. You can still defend the model from outside: do not show it pages that you do not trust.
+# - All facts are invented, so no reader can tell which statement is right without knowing the source. You can still defend the model from outside: do not show it pages that you do not trust.
 # </details>
 #
-# **On these forty pages this small model seldom obeys an order. A false statement next to the true one costs it more than half of its right answers, whether it comes first or last, and with or without our defences. Larger models and different wordings may differ.**
+# **On these forty pages this small model seldom obeys an order. A false statement next to the true one costs it more than half of its right answers, whether it comes first or last, and with or without our defences.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *10 minutes. We first concluded "it believes corrections" from ten facts, then "the last statement wins" from four; say so. What goes wrong: students generalise to large models, which can obey such orders.*
+# *10 minutes. What goes wrong: students generalise to large models, which can obey such orders.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. Does it know that it does not know?
@@ -489,7 +489,7 @@ show.predict(
 #
 # - Asked plainly, the model declines to answer for 8<!--[[100 * declined["invented, asked"]:.0f]]--> % of the invented countries, and names the right capital for 71<!--[[100 * known_right["asked"]:.0f]]--> % of the real ones.
 # - Allowed to decline, it names the right capital for 0<!--[[100 * known_right["with leave to decline"]:.0f]]--> % of the real ones. Our list of words (`false_pages.DECLINES`) counts 71<!--[[100 * declined["invented, with leave to decline"]:.0f]]--> % of the invented countries as declined and 46<!--[[100 * declined["real, with leave to decline"]:.0f]]--> % of the real ones. **But read the replies:** *I'm sorry for your loss, but as a chatbot …* The list finds *sorry*, and the model does not answer the question. So these fractions do not measure what it knows.
-# - The probability is higher for the real country in a fraction of 0.997<!--[[lies["auc"]:.3f]]--> of the pairs. This fraction is called the AUC. But the probability may only separate rare names from common ones. We did not test this.
+# - The probability is higher for the real country in a fraction of 0.997<!--[[lies["auc"]:.3f]]--> of the pairs. This fraction is called the AUC.
 # </details>
 #
 # **In this test the model's words do not show what it does not know. A probability separates nearly all invented countries from real ones, but perhaps only because their names are rarer.**
@@ -524,7 +524,7 @@ print("\nlimits:", cards[0]["limits"])
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - All cards say what the model is for and what its limits are<!--[[? filled["intended use"] == filled["ethical considerations, caveats"] == len(cards)]]-->. They did not before this lecture was written, although each had its scores.
+# - All cards say what the model is for and what its limits are<!--[[? filled["intended use"] == filled["ethical considerations, caveats"] == len(cards)]]-->.
 # - None has a score by group<!--[[? filled["quantitative analyses by factor"] == 0]]-->. Section 4 shows what that takes: a list of groups, a statistic that somebody collected, and a control.
 # - All have the *same* sentence on limits<!--[[? len({c["limits"] for c in cards}) == 1]]-->, so it says little about any of them. What would you write for `small_gpt`, with the numbers of section 3?
 # </details>
