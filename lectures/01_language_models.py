@@ -627,7 +627,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - The text costs $1 + 2 + 3 + 3$ = 9<!--[[sum(bits):.0f]]--> bits, 2.25<!--[[sum(bits) / 4]]--> per word, so the perplexity is $2^{2.25}$ = 4.76<!--[[perplexity_of(four):.2f]]-->.
-# - Drag one slider to 0.01: a single large surprise roughly doubles the perplexity. At $P = 0$ the perplexity is infinite.
+# - Drag one slider to 0.01: a single large surprise can more than double the perplexity. At $P = 0$ the perplexity is infinite.
 # - With all four at 0.25 the perplexity is exactly 4<!--[[perplexity_of([0.25] * 4):g]]-->, that of a fair four-sided die.
 # </details>
 #
@@ -960,11 +960,11 @@ show.predict(
 # - If you know only how frequent each key is,
 #   a character costs 4.16<!--[[players["1-gram"]["bits_per_key"]:.2f]]-->; with five characters of context it costs 1.95<!--[[players["6-gram"]["bits_per_key"]:.2f]]-->.
 # - The 7-gram saves no bits<!--[[? abs(saved) < 0.005]]-->, although it gets slightly more characters right on the first guess, 58.4<!--[[100 * players["7-gram"]["first_guess_right"]:.1f]]--> % instead of 57.6<!--[[100 * players["6-gram"]["first_guess_right"]:.1f]]--> %.
-# - Each bar says nothing about longer contexts than its player's. The bar of the 1-gram, for example,
+# - A bar says nothing about contexts longer than its player's. The bar of the 1-gram, for example,
 #   lies entirely above the bits that the 6-gram needs<!--[[? rows["1-gram"][0] > players["6-gram"]["bits_per_key"]]]-->. The diamond shows the bits that the model itself needs. If a model guesses
 #   well but its probabilities are bad, its diamond can lie above its own bar.
 # - Our LSTM needs 2.11<!--[[players["LSTM"]["bits_per_key"]:.2f]]--> bits and our GPT, a small Transformer ([lecture 15](15_transformer_language_model.ipynb)), 2.19<!--[[players["GPT"]["bits_per_key"]:.2f]]-->, more than the 6-gram. These are single runs of small networks. In training, the LSTM saw the text
-#   three<!--[[words(checkpoint("char_lstm").card["training"]["passes"])]]--> times, the GPT not even once<!--[[? checkpoint("char_gpt").card["training"]["passes"] < 1]]-->. They only show that a network can lose to counting.
+#   three<!--[[words(checkpoint("char_lstm").card["training"]["passes"])]]--> times, the GPT not even once<!--[[? checkpoint("char_gpt").card["training"]["passes"] < 1]]-->. The results only show that a network can lose to counting.
 # - SmolLM2 needs 1.57<!--[[guessing["SmolLM2"]["bits_per_character"]:.2f]]--> bits per character of the text *as written*, with capitals and all punctuation, where the 6-gram needs 2.19<!--[[players["6-gram"]["bits_per_character"]:.2f]]-->. (SmolLM2
 #   has 135 million parameters and may well have seen these plays in training.)
 # - Shannon's reader needed between 0.6<!--[[human["lower"]]]--> and 1.3<!--[[human["upper"]]]--> bits, with 100 letters of context, on different texts and with 27 symbols.

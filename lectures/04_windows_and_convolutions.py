@@ -341,8 +341,8 @@ widgets.neighbour_playground(continued, contexts)
 # </details>
 #
 # In 23<!--[[sum(network_moves < fivegram_moves for fivegram_moves, network_moves in all_moves)]]--> of the 24<!--[[len(all_moves)]]--> cases (three contexts, eight neighbours each) the network's prediction changes less than the 5-gram's. (We measure the change by half the sum of the absolute
-# differences between the distributions before and after.) That does not make the network's predictions better. Is that because
-# the vectors are similar, or because the network hardly uses this word? As a control we insert the other frequent words:
+# differences between the distributions before and after.) That does not make the network's predictions better. Does it
+# change so little because the vectors are similar, or because the network hardly uses this word? As a control we insert the other frequent words:
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 changes = {}
@@ -1092,7 +1092,7 @@ from_tickets = "tickets she found that the printer was out of toner She went to 
 #
 # 2. An n-gram model gives a word a probability of 0.2 after a context that it has seen. Now replace one word of the context by a
 #    synonym, so that the context is unseen. Which words does the model use?
-# <details><summary>Answer</summary>It backs off to the longest end of the context that was seen. It does not know
+# <details><summary>Answer</summary>It backs off to the last words of the context, as many as were seen together. It does not know
 # that the two words are synonyms.</details>
 #
 # 3. A filter of width 3 with $\max$ over time fires on "not a good". Can the network distinguish "not a good film" from "film, a
