@@ -146,8 +146,8 @@ show.predict(
 # - After "I will" the 3-gram, which looks at the previous two words, gives "not<!--[[suggest["3-gram"]("I will ")[0][0]]]-->" a probability of 0.16<!--[[suggest["3-gram"]("I will ")[0][1]:.2f]]-->.
 # - The 1-gram ignores the previous words, so they do not change its answer<!--[[? len({tuple(suggest["1-gram"](f"{word} ")) for word in ("I will", "My lord, the", "sleep", "king")}) == 1]]--> (within a word it keeps only the words that start with
 #   the letters that you typed).
-# - After "I love the " the 3-gram gives "king" a probability of 0.06<!--[[dict(suggest["3-gram"]("I love the "))["king"]:.2f]]-->; after "I love the k" it is 0.92<!--[[dict(suggest["3-gram"]("I love the k"))["king"]:.2f]]-->. One letter of the word itself
-#   can say more than the two words before it.
+# - After "I love the " the 3-gram gives "king" a probability of 0.06<!--[[dict(suggest["3-gram"]("I love the "))["king"]:.2f]]-->; after "I love the k" it is 0.92<!--[[dict(suggest["3-gram"]("I love the k"))["king"]:.2f]]-->. One letter
+#   can say more than two words.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -180,7 +180,7 @@ show.table(told, ["3-gram, Shakespeare", "P", "SmolLM2, the web", "P"])
 #
 # <img src="figures/timeline.svg" width="920" alt="A line of twelve years. 1913: Markov counts letters. 1948: Shannon, n-grams. 1980: Jelinek and Mercer, mixed n-grams. 1995: Kneser and Ney, better smoothing. 2000: Bengio, a neural network. 2010: Mikolov, a recurrent network. 2014: encoder, decoder, attention. 2017: the Transformer. 2018: GPT and BERT, pretraining. 2020: GPT-3, prompts instead of training. 2022: ChatGPT, an assistant. 2024: SmolLM2, on your laptop.">
 #
-# *From counting letters to assistants. Most models of this lecture count n-grams; those of the later lectures are neural networks.*
+# *From counting letters to assistants.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. The probability of a sentence
@@ -249,7 +249,7 @@ show.predict(
         "the second, about 50 times larger": 50,
     },
     answer=bigram / unigram,
-    why="The previous word tells you a lot.",
+    why="In this corpus the previous word tells you a lot.",
     reveals=both,
 )
 
@@ -265,9 +265,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### Tokens need not be words
 #
-# The chain rule holds for any sequence of events. If Elmo, Cookie Monster and Oscar appear on *Sesame Street*, in this order, the
-# product is $P(\text{Elmo})\, P(\text{Cookie Monster} \mid \text{Elmo})\,P(\text{Oscar} \mid \text{Elmo, Cookie Monster})$. Weather, melodies and chess moves can be
-# predicted in the same way. Here the tokens are the speakers of *Romeo and Juliet*:
+# The chain rule holds for any sequence of events, such as weather, melodies and chess moves. If Elmo, Cookie Monster and Oscar appear on *Sesame Street*, in this order, the
+# product is $P(\text{Elmo})\, P(\text{Cookie Monster} \mid \text{Elmo})\,P(\text{Oscar} \mid \text{Elmo, Cookie Monster})$. Here the tokens are the speakers of *Romeo and Juliet*:
 
 # %% slideshow={"slide_type": "fragment"}
 import re
@@ -320,8 +319,8 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Without `<eos>` the probabilities sum to 1 for *each* length<!--[[? all(of_length(n, 0) == 1 for n in range(4))]]-->, for sentences of zero words, of one word, of two words … So the
-#   total is infinite. There is one distribution per length, and you cannot compare sentences of different lengths. For example, a sentence could
-#   never be more probable than its own beginning, because every further word multiplies its probability by a factor of at most 1.
+#   total is infinite. There is one distribution per length, and you cannot compare sentences of different lengths. A sentence could
+#   never be more probable than its own beginning, because every further word multiplies its probability by at most 1.
 # - With $p = 0.5$ the total probability of the sentences of each length is half that of the sentences with one word fewer<!--[[? of_length(1, 0.5) == of_length(0, 0.5) / 2 and of_length(2, 0.5) == of_length(1, 0.5) / 2]]-->. Over all lengths $n$, the probabilities sum to $\sum_n p\,(1-p)^n = 1$.
 # - The smaller $p$ is, the longer the sentences are on average; at $p = 0.05$ the probabilities of all sentences of up to six words sum to only 0.302<!--[[sum(of_length(n, 0.05) for n in range(7)):.3f]]-->.
 # </details>
@@ -331,8 +330,7 @@ show.predict(
 #
 # > **What goes wrong.** *Leaving `<eos>` out of the counts.* In our small corpus "sat" occurs three<!--[[words(alone["sat"])]]--> times, twice<!--[[? after["sat"] == {"<eos>": 2, "on": 1}]]--> at the end of a
 # > sentence. If you count only words, "on" follows "sat" with probability $1/1$. If you also count the ends, the probability is $1/3$, and
-# > $P(\text{<eos>} \mid \text{sat}) = 2/3$. The opposite error is to count `<bos>` among the predicted words. It is given, never
-# > predicted.
+# > $P(\text{<eos>} \mid \text{sat}) = 2/3$. The opposite error is to count `<bos>`, which is given, among the predicted words.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. n-grams: count and divide
@@ -408,16 +406,15 @@ show.predict(
 #   training text.
 # </details>
 #
-# **From the bigram on, a model that only counts and divides gives almost every new text of fifty tokens or more a probability of zero**<!--[[? impossible(50) > 0.95]]-->, because a single n-gram that was never
-# seen makes the whole product 0. After an unseen *context* it cannot even say zero, because the estimate is 0/0, which is undefined. (`nlmcore`, the library of this course, then returns a
+# **From the bigram on, a model that only counts and divides gives almost every stretch of fifty tokens from the test plays a probability of zero**<!--[[? impossible(50) > 0.95]]-->, because a single n-gram that was never
+# seen makes the whole product 0. After an unseen *context* the estimate is 0/0, which is undefined. (`nlmcore`, the library of this course, then returns a
 # uniform distribution.) The table shows no unseen unigrams<!--[[? unseen[1] == 0]]-->, but only because we keep the 5,000 most frequent words and replace all
 # others by one token, `<unk>`, **unknown** (9.2<!--[[100 * unknown:.1f]]--> % of the test tokens). [Lecture 2](02_tokens_and_vectors.ipynb) returns to this.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Smoothing: unseen is not impossible
 #
-# **Smoothing** takes some probability from seen events and gives it to unseen ones. Here are four methods. Each of the later ones removes a
-# weakness of the previous one.
+# **Smoothing** takes some probability from seen events and gives it to unseen ones. Here are four methods.
 #
 # **Additive smoothing** (Laplace smoothing if $k=1$) pretends that every word was seen $k$ more times. With $V$ words in the vocabulary,
 #
@@ -468,7 +465,7 @@ show.predict(
 #   really follows in only 8.8<!--[[100 * unseen[2]:.1f]]--> % of cases.
 # </details>
 #
-# **With $k = 1$ the unseen words get too much probability, and with any $k$ they all get the same amount.** After "cat", the frequent "the" gets as
+# **On Shakespeare, $k = 1$ gives the unseen words too much probability, and with any $k$ they all get the same amount.** After "cat", the frequent "the" gets as
 # much as the rare "on"<!--[[? after_cat["the"] == after_cat["on"] and alone["the"] > alone["on"]]]-->.
 #
 # > **What goes wrong.** *The wrong $V$ in the denominator.* You take the number of words seen *after this context* (2 after
@@ -530,7 +527,7 @@ told = [
 ]
 company = show.table(told, ["", "Times", "Different words before it", "Most frequent of them"])
 show.predict(
-    "After an unseen context, “a merry …”, which of the two words is the better guess?",
+    "After a context that was never seen in training, which of the two words is the better guess?",
     choices=list(before_word),
     answer=max(before_word, key=lambda word: len(before_word[word])),
     why="It has followed many different words; the other word nearly always follows the same one.",
@@ -541,8 +538,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # The better guess is "strange". SYRACUSE is as frequent<!--[[? syracuse.total() >= strange.total()]]-->, 222<!--[[syracuse.total()]]--> times, but follows only 2<!--[[len(syracuse)]]--> different words, nearly always "OF"<!--[[? syracuse["OF"] > 0.9 * syracuse.total()]]-->
-# ("ANTIPHOLUS OF SYRACUSE"); "strange" follows 76<!--[[len(strange)]]-->. (In other texts "Kong" is frequent but follows only "Hong"; Jurafsky &
-# Martin, chapter 3.)
+# ("ANTIPHOLUS OF SYRACUSE"); "strange" follows 76<!--[[len(strange)]]-->.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -631,7 +627,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - The text costs $1 + 2 + 3 + 3$ = 9<!--[[sum(bits):.0f]]--> bits, 2.25<!--[[sum(bits) / 4]]--> per word, so the perplexity is $2^{2.25}$ = 4.76<!--[[perplexity_of(four):.2f]]-->.
-# - Drag one slider to 0.01: a single surprise ruins the perplexity of the whole text. At $P = 0$ the perplexity is infinite.
+# - Drag one slider to 0.01: a single large surprise can more than double the perplexity. At $P = 0$ the perplexity is infinite.
 # - With all four at 0.25 the perplexity is exactly 4<!--[[perplexity_of([0.25] * 4):g]]-->, that of a fair four-sided die.
 # </details>
 #
@@ -699,21 +695,21 @@ print(
 # <details><summary><b>What to notice</b></summary>
 #
 # - With one word of context instead of none, the perplexity of Kneser–Ney falls from 203.8<!--[[lines["Kneser–Ney"][0]:.1f]]--> to 71.2<!--[[lines["Kneser–Ney"][1]:.1f]]-->. The *first* word of context
-#   matters most<!--[[? all(a - b > b - c for a, b, c, _, _ in lines.values())]]-->.
+#   saves most<!--[[? all(a - b > b - c for a, b, c, _, _ in lines.values())]]-->.
 # - Kneser–Ney is best at every order above 1<!--[[? all(min(line[i] for line in lines.values()) == lines["Kneser–Ney"][i] for i in range(1, 5))]]--> and improves up to order 5<!--[[? min(lines["Kneser–Ney"]) == lines["Kneser–Ney"][4]]]-->, to 57.9<!--[[min(lines["Kneser–Ney"]):.1f]]-->. But from order 3 to order 5 its perplexity
 #   falls by only 2.3<!--[[lines["Kneser–Ney"][2] - lines["Kneser–Ney"][4]:.1f]]-->.
-# - Beyond the bigram, additive smoothing gets worse with every further word of context<!--[[? lines["additive, k = 1"][1:] == sorted(lines["additive, k = 1"][1:])]]-->. Most of
+# - Beyond the bigram, additive smoothing gets worse with each word of context<!--[[? lines["additive, k = 1"][1:] == sorted(lines["additive, k = 1"][1:])]]-->. Most of
 #   the longer contexts are rare, and with $k = 1$ nearly all of the probability after a rare context comes from the $k$ added to every count. Tuning $k$ helps<!--[[? all(a <= b for a, b in zip(lines["additive, k tuned"], lines["additive, k = 1"]))]]-->; the bigram's perplexity falls from 166.8<!--[[lines["additive, k = 1"][1]:.1f]]--> to 85.5<!--[[lines["additive, k tuned"][1]:.1f]]-->. But no $k$ that we
 #   tried saves the longer contexts<!--[[? lines["additive, k tuned"][1:] == sorted(lines["additive, k tuned"][1:])]]-->.
 # - The *Wall Street Journal* curve is a classic, from 38 million training words and a vocabulary of 19,979 (Jurafsky & Martin,
-#   section 3.3). Up to order 3, where it ends, it also falls, at a different height. The heights cannot be compared, because text and vocabulary differ. We
-#   also count punctuation, line breaks and `<unk>` as tokens, and they are easier to predict than words<!--[[? losses[[i == UNKNOWN for play in test for i in play[1:]]].mean() < losses[[tokenizer.vocabulary[i].isalpha() for play in test for i in play[1:]]].mean() > losses[[not tokenizer.vocabulary[i].isalpha() for play in test for i in play[1:]]].mean()]]-->.
+#   section 3.3). Up to order 3, where it ends, it also falls. The heights cannot be compared, because text and vocabulary differ. We
+#   also count punctuation, line breaks and `<unk>`, which on average are easier to predict than words<!--[[? losses[[i == UNKNOWN for play in test for i in play[1:]]].mean() < losses[[tokenizer.vocabulary[i].isalpha() for play in test for i in play[1:]]].mean() > losses[[not tokenizer.vocabulary[i].isalpha() for play in test for i in play[1:]]].mean()]]-->.
 # - Bengio's neural network from the timeline in section 1 ([lecture 4](04_windows_and_convolutions.ipynb)) with four words of context and one pass
 #   over the text is about as good as the best n-gram: 57.4<!--[[measured["neural"]["feed-forward (4)"]["perplexity"]:.1f]]--> in a single run. Some models of later lectures do better.
 # </details>
 #
 # **Perplexities per token can be compared only on the same text with the same vocabulary.** (If no token is `<unk>`, you can compare models with different
-# vocabularies in bits per character, as section 7 does.) A well-known text for such comparisons is the Penn Treebank. It contains news without punctuation, with 929,000 training words and a vocabulary of 10,000. For years, many new ideas were measured on it:
+# vocabularies in bits per character, as section 7 does.) A well-known text for such comparisons is the Penn Treebank, news without punctuation, with 929,000 training words and a vocabulary of 10,000:
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 penn = {
@@ -747,7 +743,7 @@ HTML(
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *6 minutes. Show orders 1 to 5 in turn and ask for each what is still wrong with the text. Then ask why the model with the
-# better perplexity writes worse. Most students find out only now that the good 5-gram copies.*
+# better perplexity writes word pairs that occur in no play.*
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 every_word = WordTokenizer.fit(shakespeare.texts("train"))
@@ -798,16 +794,15 @@ widgets.writer(write, [1, 2, 3, 4, 5], ["mle", "kneser_ney", "additive"], order=
 #
 # <details><summary><b>What to notice</b></summary>
 #
-# - The unigram gets the proportions of words right and nothing else. In the bigram's text, neighbouring words fit together. The trigram
-#   writes phrases, but it sees only the previous two words, so it cannot know how a longer sentence began. Even the 5-gram sees only four
-#   words, so no order can keep track of who is speaking to whom.
-# - Without smoothing (mle) the 5-gram is fluent, but it *copies*: over ten seeds, 83<!--[[100 * copied(5, "mle", 6):.0f]]--> % of its words end a run of at least six words
+# - The unigram gets the proportions of words right and nothing else. Without smoothing (mle), any two neighbouring words of the bigram's text also
+#   occur together in a play. The trigram sees only the previous two words, so it cannot know how a longer sentence began, and the 5-gram sees only four.
+# - Without smoothing the 5-gram is fluent, but it *copies*: over ten seeds, 83<!--[[100 * copied(5, "mle", 6):.0f]]--> % of its words end a run of at least six words
 #   copied from a play. At 70<!--[[100 * without_choice(5, "mle"):.0f]]--> % of its steps it has no choice, because in the training plays only one word ever follows the previous four.
-# - With Kneser–Ney smoothing the 5-gram has a far better perplexity than without smoothing, but in its text 16<!--[[100 * (1 - copied(5, "kneser_ney", 2)):.0f]]--> % of the words never follow the
+# - With Kneser–Ney smoothing the 5-gram has a finite perplexity on the test plays, but in its text 16<!--[[100 * (1 - copied(5, "kneser_ney", 2)):.0f]]--> % of the words never follow the
 #   previous word in any play. Without smoothing that cannot happen.
-# - The additive trigram turns to gibberish immediately<!--[[? copied(3, "additive", 3, seeds=3, skip=5) < 0.05]]--> and does not recover. Nearly all its probability lies on words never seen after
-#   the current context, and after such a word the next context is also new. Even special tokens such as `<bos>` or `<pad>` (which pads
-#   sequences to equal length) get their share, because additive smoothing adds $k$ to every token, possible or not.
+# - The additive trigram turns to gibberish immediately<!--[[? copied(3, "additive", 3, seeds=3, skip=5) < 0.05]]--> and does not recover. After most contexts nearly all its probability lies on words never seen
+#   there, and after such a word the next context is also new. Even special tokens such as `<bos>` or `<pad>` (which pads
+#   sequences to equal length) get their share.
 # </details>
 #
 # **Judging a text and writing one are two different tasks.** [Lecture 9](09_decoding.ipynb) is about the difference.
@@ -928,11 +923,11 @@ widgets.guessing_game(passages, play_all, entropy_bounds, KEYS, key_of, demo=dem
 #
 # <details><summary><b>What to notice</b></summary>
 #
-# - The first letter of a word is harder than the letters inside it. On average over the three passages, each of the three models needs at least twice as many guesses for
-#   it<!--[[? all(place["guesses"][0] >= 2 * place["guesses"][1] for place in the_passages.values())]]-->.
+# - On average over the three passages, each of the three models needs at least twice as many guesses for the first letter of a word as for the
+#   letters inside it<!--[[? all(place["guesses"][0] >= 2 * place["guesses"][1] for place in the_passages.values())]]-->.
 # - A few dozen characters give rough bounds. The upper one is too low on average, because characters that take twenty guesses are
-#   rare and may not have occurred yet. The models' bars, on the same characters, are just as rough.
-# - The models' bars come from *guesses*, as yours does. The diamonds come from the models' probabilities. You have no diamond, because you give no probabilities.
+#   rare and may not have occurred yet.
+# - The bars come from *guesses*, the diamonds from the models' probabilities. You have no diamond, because you give no probabilities.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -965,11 +960,11 @@ show.predict(
 # - If you know only how frequent each key is,
 #   a character costs 4.16<!--[[players["1-gram"]["bits_per_key"]:.2f]]-->; with five characters of context it costs 1.95<!--[[players["6-gram"]["bits_per_key"]:.2f]]-->.
 # - The 7-gram saves no bits<!--[[? abs(saved) < 0.005]]-->, although it gets slightly more characters right on the first guess, 58.4<!--[[100 * players["7-gram"]["first_guess_right"]:.1f]]--> % instead of 57.6<!--[[100 * players["6-gram"]["first_guess_right"]:.1f]]--> %.
-# - Each bar bounds the bits that an ideal player with *that* context would need, and says nothing about longer contexts. The bar of the 1-gram, for example,
+# - A bar says nothing about contexts longer than its player's. The bar of the 1-gram, for example,
 #   lies entirely above the bits that the 6-gram needs<!--[[? rows["1-gram"][0] > players["6-gram"]["bits_per_key"]]]-->. The diamond shows the bits that the model itself needs. If a model guesses
 #   well but its probabilities are bad, its diamond can lie above its own bar.
 # - Our LSTM needs 2.11<!--[[players["LSTM"]["bits_per_key"]:.2f]]--> bits and our GPT, a small Transformer ([lecture 15](15_transformer_language_model.ipynb)), 2.19<!--[[players["GPT"]["bits_per_key"]:.2f]]-->, more than the 6-gram. These are single runs of small networks. In training, the LSTM saw the text
-#   three<!--[[words(checkpoint("char_lstm").card["training"]["passes"])]]--> times, the GPT not even once<!--[[? checkpoint("char_gpt").card["training"]["passes"] < 1]]-->. So these results do not rank the kinds of model; they only show that a network can lose to counting.
+#   three<!--[[words(checkpoint("char_lstm").card["training"]["passes"])]]--> times, the GPT not even once<!--[[? checkpoint("char_gpt").card["training"]["passes"] < 1]]-->. The results only show that a network can lose to counting.
 # - SmolLM2 needs 1.57<!--[[guessing["SmolLM2"]["bits_per_character"]:.2f]]--> bits per character of the text *as written*, with capitals and all punctuation, where the 6-gram needs 2.19<!--[[players["6-gram"]["bits_per_character"]:.2f]]-->. (SmolLM2
 #   has 135 million parameters and may well have seen these plays in training.)
 # - Shannon's reader needed between 0.6<!--[[human["lower"]]]--> and 1.3<!--[[human["upper"]]]--> bits, with 100 letters of context, on different texts and with 27 symbols.
@@ -981,8 +976,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. What a language model is good for, and one function for all
 #
-# In **speech recognition** two transcripts may sound alike, and in **translation** two word orders may mean the same. In both cases
-# another program proposes sentences, and the language model says which of them a person is more likely to say.
+# In **speech recognition** two transcripts may sound alike, and in **translation** two word orders may mean the same. If
+# another program proposes the sentences, a language model says which of them a person is more likely to say.
 #
 # > **Ask yourself.** The table below shows five pairs of sentences; the first one of each pair is correct. For which pair does the trigram prefer the wrong sentence, or come close to it? It was trained only on Shakespeare.
 
@@ -1013,8 +1008,7 @@ show.table(told, ["First", "log P", "Second", "log P", "P(first) / P(second)"])
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# The trigram prefers the first sentence of each pair<!--[[? min(odds) == odds[-1] > 1]]-->, but "hear" over "here" only by about 2<!--[[odds[-1]:.0f]]--> to 1. Shakespeare also writes "I here"<!--[[? any([a, b] == tokenizer.encode("I here") for play in train for a, b in pairwise(play))]]-->. Scores
-# like these help a speech recogniser to choose its words.
+# The trigram prefers the first sentence of each pair<!--[[? min(odds) == odds[-1] > 1]]-->, but "hear" over "here" only by about 2<!--[[odds[-1]:.0f]]--> to 1. Shakespeare also writes "I here"<!--[[? any([a, b] == tokenizer.encode("I here") for play in train for a, b in pairwise(play))]]-->.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -1074,7 +1068,7 @@ widgets.perplexity_playground(
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself
 #
-# 1. In someone's model the probabilities of all two-word sentences sum to 1. What did they forget?
+# 1. In someone's model the probabilities of all sentences of two words sum to 1, and so do those of three words. What did they forget?
 # <details><summary>Answer</summary>They forgot the end of the sentence, &lt;eos&gt;. With it, the sentences of all lengths together sum to
 # 1.</details>
 #
@@ -1088,7 +1082,7 @@ widgets.perplexity_playground(
 # 4. Two chapters of equal length have perplexities of 50 and 200. What is the perplexity of both together?
 # <details><summary>Answer</summary>It is √(50 · 200) = 100<!--[[math.sqrt(50 * 200):.0f]]-->, because the log losses are averaged, not the perplexities.</details>
 #
-# 5. The 5-gram without smoothing writes the most fluent text, and has an infinite perplexity on the test plays. How is that possible?
+# 5. The 5-gram without smoothing writes fluent text, and has an infinite perplexity on the test plays. How is that possible?
 # <details><summary>Answer</summary>It copies, so it writes only sequences it has seen. The test plays contain unseen sequences, to
 # which it gives probability 0.</details>
 #
@@ -1099,8 +1093,8 @@ widgets.perplexity_playground(
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *"Check yourself" is not projected: 6 minutes at the end, or homework. Ask for questions 4 and 5 first, because they show
-# whether sections 5 and 3 were understood. What goes wrong: in 4 most answer 125, the mean of the perplexities; in 6 somebody
-# objects that a bound of 0 must be a bug; answer with the twin.*
+# whether sections 5 and 3 were understood. What goes wrong: in 4 students answer 125, the mean of the perplexities; if in 6 somebody
+# objects that a bound of 0 must be a bug, answer with the twin.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Notation, words, sources

@@ -104,7 +104,7 @@ show.predict(
 # </details>
 #
 # Unknown words become `<unk>`, and the model can neither write nor distinguish them. **Subwords** ("pieces") are the compromise that
-# nearly every large model uses: a frequent word is one token, a rare word is several, and nothing is unknown<!--[[? cut["subwords"][2] == 0]]-->.
+# most large models use: a frequent word is one token, a rare word is several. With ours nothing is unknown<!--[[? cut["subwords"][2] == 0]]-->.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. Byte-pair encoding
@@ -182,7 +182,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **Merges follow frequency, not meaning.** The tokenizer may begin like the linguist and still cut the rest of a word anywhere.
+# **Merges follow frequency, not meaning.**
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### How many words are one token?
@@ -228,8 +228,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # For MiniLM 92<!--[[100 * one_piece["MiniLM"][0]:.0f]]--> % of the running words are one token, but only 62<!--[[100 * one_piece["MiniLM"][1]:.0f]]--> % of the *distinct* words. With our 1,024<!--[[cut["subwords"][0]:,]]--> pieces the fractions are
-# 59<!--[[100 * one_piece["ours"][0]:.0f]]--> % and 3<!--[[100 * one_piece["ours"][1]:.0f]]--> %. So it is true that most English words are one token if you count running words and the vocabulary is large. Rare words are split, and
-# not always where a linguist would split them (see "incarnadine").
+# 59<!--[[100 * one_piece["ours"][0]:.0f]]--> % and 3<!--[[100 * one_piece["ours"][1]:.0f]]--> %. Rare words are split, and not always where a linguist would split them (see "incarnadine").
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -261,12 +260,11 @@ widgets.pieces_playground(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - SmolLM2 splits every number into single digits, so 1234567 is seven<!--[[words(len(modern.pieces("1234567")))]]--> tokens; MiniLM learned pieces such as "123" and "##45"<!--[[? pieces.pieces("1234567")[1:3] == ["123", "##45"]]]-->, which say
-#   nothing about the size of a number.
+# - SmolLM2 splits every number into single digits, so 1234567 is seven<!--[[words(len(modern.pieces("1234567")))]]--> tokens; MiniLM learned pieces such as "123" and "##45"<!--[[? pieces.pieces("1234567")[1:3] == ["123", "##45"]]]-->.
 # - With SmolLM2, the spellings of one word become three different sequences of tokens: " Straw" + "berry", "st" + "raw" + "berry", " ST" + "RAW" + "B" + "ERR"
-#   + "Y"<!--[[? "+".join(modern.pieces("strawberry Strawberry STRAWBERRY")) == "st+raw+berry+ Straw+berry+ ST+RAW+B+ERR+Y"]]-->. A model sees these token ids, not letters, so nothing in its input shows how "strawberry" is spelled. MiniLM's tokenizer first converts all text to lower case, so it does not see the difference at all.
-# - " Greece" is one<!--[[words(len(modern.pieces(" Greece")))]]--> token for SmolLM2, but its Greek name " Ελλάδα" is seven<!--[[words(len(modern.pieces(" Ελλάδα")))]]-->. SmolLM2's tokenizer learned its merges from mostly English text. So
-#   a text may cost several times as many tokens in one language as in another. MiniLM has no piece for the parrot emoji and gives `[UNK]`<!--[[? "[UNK]" in pieces.pieces("🦜")]]-->.
+#   + "Y"<!--[[? "+".join(modern.pieces("strawberry Strawberry STRAWBERRY")) == "st+raw+berry+ Straw+berry+ ST+RAW+B+ERR+Y"]]-->. A model sees these token ids, not letters, so nothing in its input shows how "strawberry" is spelled. MiniLM's tokenizer first converts all text to lower case.
+# - " Greece" is one<!--[[words(len(modern.pieces(" Greece")))]]--> token for SmolLM2, but its Greek name " Ελλάδα" is seven<!--[[words(len(modern.pieces(" Ελλάδα")))]]-->. So
+#   a word may cost several times as many tokens in one language as in another. MiniLM has no piece for the parrot emoji and gives `[UNK]`<!--[[? "[UNK]" in pieces.pieces("🦜")]]-->.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -283,7 +281,7 @@ widgets.pieces_playground(
 # multiplying by all the zeros.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *8 minutes. Let the students multiply a one-hot vector by a 3 × 2 table by hand. Many expect the embedding to be a fixed code;
+# *8 minutes. Let the students multiply a one-hot vector by a 3 × 2 table by hand. Some expect the embedding to be a fixed code;
 # stress that the rows are parameters. Ask why a good input vector might also be a good output vector.*
 
 # %% slideshow={"slide_type": "fragment"}
@@ -349,8 +347,8 @@ show.predict(
 # $\cos(x, y) = x \cdot y \,/\, (\lVert x \rVert \lVert y \rVert)$. A cosine of 1 means the same direction, 0 a right angle.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *9 minutes. Ask for the neighbours of a word that the room chooses, first from plain counts, then from PPMI. The usual
-# surprise is that opposites are neighbours. Let the students explain it.*
+# *9 minutes. Ask for the neighbours of a word that the room chooses, first from plain counts, then from PPMI. Let the students explain why
+# opposites are neighbours.*
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 texts = paragraphs()
@@ -560,7 +558,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - The loss is $3 \cdot \ln 2$ = 2.079<!--[[negative_sampling_loss(0, [0, 0]):.3f]]-->, because all three words have $\sigma(0) = 1/2$.
-# - Moving the neighbour's score from 4 to 6 changes the loss by only 0.016<!--[[negative_sampling_loss(4, []) - negative_sampling_loss(6, []):.3f]]-->, so a model that is already right learns little.
+# - Moving the neighbour's score from 4 to 6 changes the loss by only 0.016<!--[[negative_sampling_loss(4, []) - negative_sampling_loss(6, []):.3f]]-->, so a model that is already right learns little from this neighbour.
 # </details>
 #
 # > **What goes wrong.** *The sign of the noise term.* It is $\log \sigma(-x)$, not $\log \sigma(x)$. With the wrong sign, raising
@@ -591,14 +589,13 @@ show.predict(
 #
 # **Counting and learning are related.** With enough dimensions, and noise words sampled in proportion to their counts, the optimum of
 # skip-gram with negative sampling is $u_b \cdot v_a = \mathrm{PMI}(a, b) - \log k$ (Levy & Goldberg 2014). With our noise (count$^{3/4}$), $P(b)$ inside
-# the PMI is replaced by the distribution of the noise. So skip-gram with few dimensions can be seen as compressing a table of such values, without
-# ever storing the table.
+# the PMI is replaced by the distribution of the noise. So skip-gram with few dimensions can be seen as compressing a table of such values.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### Watch it learn
 #
 # We train 32-dimensional vectors for three epochs (passes over the text) on a third of the text, by skip-gram from five seeds and by CBOW once. Before the
-# first step all vectors are random. For both methods we use **subsampling** (Mikolov et al. 2013b): we keep each occurrence of a word with
+# first step the vectors $v$ are random. For both methods we use **subsampling** (Mikolov et al. 2013b): we keep each occurrence of a word with
 # probability $\sqrt{t/f} + t/f$ (at most 1). Here $f$ is the word's relative frequency and $t = 0.001$. We keep only 20<!--[[100 * kept_of["the"]:.0f]]--> % of the
 # occurrences of "the", but 80<!--[[100 * kept_of["king"]:.0f]]--> %<!--[[? card["training"]["subsample"] == 0.001]]--> of those of "king".
 #
@@ -691,10 +688,8 @@ show.predict(
 # - Compared with random embeddings, seed by seed, MiniLM's vectors lower the loss by 0.050<!--[[-less["given"][0]:.3f]]--> ± 0.023<!--[[less["given"][1]:.3f]]--> nats (95 % interval, five seeds), about 5<!--[[100 * (1 - math.exp(less["given"][0])):.0f]]--> % of the perplexity.
 # - Shuffled, they change it by 0.004<!--[[less["shuffled"][0]:.3f]]--> ± 0.017<!--[[less["shuffled"][1]:.3f]]--> nats, so we see no difference.
 # - The same vectors lower the loss more on the right words than on the wrong ones, by 0.055<!--[[-meaning[0]:.3f]]--> ± 0.028<!--[[meaning[1]:.3f]]-->. So the match between words
-#   and vectors helps. The scale of the vectors cannot be the reason, because it is the same in all three versions. The directions in which the vectors spread
-#   have no effect of their own that we can see<!--[[? abs(less["shuffled"][0]) < less["shuffled"][1]]]-->, because the shuffled vectors have them, too.
-# - All of this holds for two plays and this small network (`python -m lectures.recipes given_vectors`). With more training
-#   text, borrowed vectors should matter less; we have not measured it.
+#   and vectors helps. The scale of the vectors is the same in all three versions<!--[[? abs(less["shuffled"][0]) < less["shuffled"][1]]]-->.
+# - All of this holds for two plays and this small network (`python -m lectures.recipes given_vectors`).
 # </details>
 #
 # **Here vectors learned from much text helped a model that had little.** [Lecture 17](17_pretraining.ipynb) does the same with whole networks.
@@ -825,8 +820,8 @@ show.table(told, ["Mean cosine", "In the plane", "In all 64", "With partners swa
 #   of the three groups does any other pairing have arrows as parallel as the right one<!--[[? all(better == 0 for better, _ in ranked.values())]]-->.
 # </details>
 #
-# **The arrows look more parallel on the map than they are.**<!--[[? min(each[0] for each in agree.values()) > max(each[1] for each in agree.values())]]--> The mean arrow of a group is the direction that its pairs share. Depending on the group, the plane keeps 10<!--[[100 * min(shared for shared, _ in in_plane.values()):.0f]]--> to 86<!--[[100 * max(shared for shared, _ in in_plane.values()):.0f]]--> % of its squared
-# length. Each arrow also deviates from this mean. Of the squared length of these deviations, the plane keeps at most 16<!--[[100 * max(other for _, other in in_plane.values()):.0f]]--> %, and in each group this fraction is smaller than that of the mean arrow<!--[[? all(shared > other for shared, other in in_plane.values())]]-->. So the pairs do share a
+# **The arrows look more parallel on the map than they are.**<!--[[? min(each[0] for each in agree.values()) > max(each[1] for each in agree.values())]]--> Of the squared
+# length of the arrows' deviations from their mean, the plane keeps at most 16<!--[[100 * max(other for _, other in in_plane.values()):.0f]]--> %<!--[[? all(shared > other for shared, other in in_plane.values())]]-->. So the pairs do share a
 # direction, but they differ more than the map shows.
 #
 # **One row, many meanings.** A table has one vector per word, whatever the sentence. Shakespeare's Paris is a Trojan in one play, a count
@@ -978,13 +973,11 @@ near_paris = [word for word, _ in near_in(E[7:], dense_words)("paris")]
 #
 # - Our vectors answer 14<!--[[ours["right"]]]--> of 27<!--[[ours["asked"]]]--> correctly, among them most verbs<!--[[? ours["by_kind"]["verbs"][0] > 0.8 * ours["by_kind"]["verbs"][1]]]--> and "queen". ("swam" is too rare to be in the table<!--[[? "swam" not in dense_words]]-->, so one
 #   question drops out.) Answering with the nearest neighbour of $a^*$ gets only 2<!--[[ours["nearest_to_c_right"]]]--> right.
-# - But the sum $e(a^*) + e(b)$, without $a$, still gets 12<!--[[without_a["ours"]]]--> right. With MiniLM's vectors it gets 18<!--[[without_a["MiniLM"]]]-->, instead of 21<!--[[modern_ones["right"]]]--> with $a$. So most of the correct answers do not need the *difference* between two words.
-#   It is enough that the answer is near both $a^*$ and $b$.<!--[[? all(without_a[name] > 0.8 * of["right"] for name, of in (("ours", ours), ("MiniLM", modern_ones)))]]-->
+# - But the sum $e(a^*) + e(b)$, without $a$, still gets 12<!--[[without_a["ours"]]]--> right. With MiniLM's vectors it gets 18<!--[[without_a["MiniLM"]]]-->, instead of 21<!--[[modern_ones["right"]]]--> with $a$. So subtracting $e(a)$ adds few correct answers.<!--[[? all(without_a[name] > 0.8 * of["right"] for name, of in (("ours", ours), ("MiniLM", modern_ones)))]]-->
 # - Five more training runs with other seeds get between 13<!--[[min(right_by_seed)]]--> and 16<!--[[max(right_by_seed)]]--> right (`python -m lectures.recipes vector_seeds`). So with a single run of each, the table does not
 #   tell whether skip-gram (with either window) or CBOW is better<!--[[? all(measured["tables"][name]["right"] <= max(right_by_seed) for name in ("skip-gram, m = 5", "CBOW, m = 2"))]]-->.
 # - On the 3,123<!--[[counts.shape[0]:,]]--> words of section 4, PPMI gets 9<!--[[same_words["PPMI"]]]--> right, compressed PPMI 8<!--[[same_words["PPMI, compressed"]]]--> and the learned table 17<!--[[same_words["learned (skip-gram)"]]]-->.
 # - None of these tables was tuned. Levy, Goldberg & Dagan (2015) found that tuning matters more than whether you count or learn.
-# - In our table few questions about places are answered correctly (one<!--[[words(ours["by_kind"]["places"][0])]]--> of four), and none about relatives<!--[[? not any(ours["answers"][q][0] in q for q in ours["answers"] if "father" in q)]]-->. We do not know why.
 # </details>
 #
 # <details><summary><b>What to notice: the rule of exclusion</b></summary>
@@ -994,8 +987,8 @@ near_paris = [word for word, _ in near_in(E[7:], dense_words)("paris")]
 #   words that it adds than to the answer, and the rule removes both.
 # - The five other runs agree: $b^*$ is the nearest word 3<!--[[min(row["nearest is b*"] for row in seeds):.0f]]--> to 5<!--[[max(row["nearest is b*"] for row in seeds):.0f]]--> times.
 # - MiniLM's 21<!--[[modern_ones["right"]]]--> of 27<!--[[modern_ones["asked"]]]--> look better than they are, because the nearest neighbour of $a^*$ by itself gets 9<!--[[modern_ones["nearest_to_c_right"]]]--> right.
-# - MiniLM's sum hardly moves away from $a^*$. Without the rule it answers $a^*$ 22<!--[[lands["MiniLM"]["nearest is a*"]:.0f]]--> times, and $b$ once<!--[[? lands["MiniLM"]["nearest is b"] == 1]]-->. With the rule the nearest neighbour
-#   of $a^*$ can win: MiniLM answers "i my thou …" with "thee<!--[[tables["MiniLM"]("i", "my", "thou", True)[0][0]]]-->", which is much nearer to "thou" (0.54<!--[[cosine(large, "thou", "thee"):.2f]]-->) than "thy" is (0.33<!--[[cosine(large, "thou", "thy"):.2f]]-->).
+# - Without the rule MiniLM answers $a^*$ 22<!--[[lands["MiniLM"]["nearest is a*"]:.0f]]--> times, and $b$ once<!--[[? lands["MiniLM"]["nearest is b"] == 1]]-->. With the rule the nearest neighbour
+#   of $a^*$ can win; it answers "i my thou …" with "thee<!--[[tables["MiniLM"]("i", "my", "thou", True)[0][0]]]-->", which is much nearer to "thou" (0.54<!--[[cosine(large, "thou", "thee"):.2f]]-->) than "thy" is (0.33<!--[[cosine(large, "thou", "thy"):.2f]]-->).
 # - In our table "thee" and "thy" are about equally near to "thou"<!--[[? abs(cosine(old, "thou", "thee") - cosine(old, "thou", "thy")) < 0.05]]-->, and the answer is "thy"<!--[[? tables["Shakespeare"]("i", "my", "thou", True)[0][0] == "thy"]]-->.
 # - The rule can also make vectors look prejudiced. To "man is to doctor as woman is to …?" it never allows the answer "doctor" (Nissim, van Noord & van
 #   der Goot 2020).
@@ -1009,7 +1002,7 @@ near_paris = [word for word, _ in near_in(E[7:], dense_words)("paris")]
 #
 # Ethayarajh, Duvenaud & Hirst (2019) answer this for skip-gram with negative sampling, assuming that the vectors reach the optimum of section 5 exactly.
 # They prove that $a : b = a^* : b^*$ holds as a sum of vectors only if the two words of each pair co-occur to the same degree. Their
-# measure is $\mathrm{csPMI}(x, y) = \mathrm{PMI}(x, y) + \log P(x, y)$. It must be about the same for (a, b) and (a*, b*), and likewise
+# measure is $\mathrm{csPMI}(x, y) = \mathrm{PMI}(x, y) + \log P(x, y)$. It must be the same for (a, b) and (a*, b*), and likewise
 # for (a, a*) and (b, b*). (The theorem has one more condition, on the four words together, which we leave out.) We can compute csPMI from the counts of section 4:
 
 
@@ -1064,7 +1057,7 @@ def my_loss(real, noise):
 widgets.negative_playground(negative_sampling_loss, sigmoid, ["cheese", "because"], yours=my_loss)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **Where does a word begin and end, and how can numbers express that two words are similar?** A tokenizer cuts where counts of pairs tell
+# **Where does a word begin and end, and how can numbers express that two words are similar?** Byte-pair encoding cuts where counts of pairs tell
 # it to. The vectors of two words are similar if the words keep the same company, which we can count or predict.
 
 # %% [markdown] slideshow={"slide_type": "skip"}

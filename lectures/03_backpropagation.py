@@ -165,7 +165,7 @@ for task, targets in tasks.items():
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Let the room choose the weights of the third neuron before you show ours. Students often expect the boundary of
-# the network to be one bent line; ask how many lines they see. Count the parameters together; most people forget the biases.*
+# the network to be one bent line; ask how many lines they see. Count the parameters together; the biases are easily forgotten.*
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -234,7 +234,7 @@ show.predict(
 # <details><summary><b>The answer explained</b></summary>
 #
 # The largest slope is 0.25<!--[[slope.max()]]-->, at $x = 0$. Beyond ±5 it is below 0.01<!--[[? slope[abs(xs) >= 5].max() < 0.01]]-->. A *hidden* neuron whose sum is this far from 0 hardly learns,
-# because each of its updates is multiplied by its slope. (At the output the loss cancels this factor; section 7 derives it.) When
+# because each of its updates is multiplied by its slope. (At the output the loss cancels this factor, as section 7 derives.) When
 # many sigmoids follow each other, such small slopes multiply; [lecture 7](07_vanishing_gradients.ipynb) is about that.
 # </details>
 
@@ -288,7 +288,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. A graph of small steps
 #
-# There are 41<!--[[parameters]]--> parameters and one output. Which parameters should we change, and in which direction? Here, $f$ is the output of a
+# There are 41<!--[[parameters]]--> parameters and one output. Which parameters should we change, and in which direction? Let $f$ be the output of a
 # computation. We want the **gradient**: for every value $v$ in the computation, the derivative $\partial f / \partial v$, which says how much $f$ changes for a
 # small change of $v$.
 #
@@ -414,7 +414,7 @@ slope_at_0 = next(node.grad for node in at_origin.graph().nodes if node.label ==
 # $0.5 \cdot 0.5$ = 0.25<!--[[slope_at_0:.2f]]-->, as in section 2.)
 # </details>
 #
-# You are free to choose the nodes, because any part whose local gradient you know can be a single node. Large nodes save
+# You are free to choose the nodes, because any part whose local gradient you know can be a single node. Large nodes can save
 # memory (section 6); small ones have simpler local gradients.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -430,8 +430,8 @@ slope_at_0 = next(node.grad for node in at_origin.graph().nodes if node.label ==
 
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *9 minutes, four of them for the engine. Ask for the gradient first and collect several answers; 3 and 6 are the popular wrong ones. Then let a student
-# type a formula with a shared value. Mention the training loop, in which nearly everybody once forgets to reset the gradients.*
+# *9 minutes, four of them for the engine. Ask for the gradient first and collect several answers, such as 3 and 6. Then let a student
+# type a formula with a shared value. Mention the training loop, in which it is easy to forget to reset the gradients.*
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -480,7 +480,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ### Build it in four cells
 #
-# You now know enough to write the core of a framework such as PyTorch. **First**, a number must remember the inputs that
+# You can now write the core of a framework such as PyTorch. **First**, a number must remember the inputs that
 # it was computed from and the local gradient for each of them:
 
 
@@ -553,7 +553,7 @@ backpropagate(v)
 print("x·x + x at 3 has the gradient", u.grad)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# That is all. The logistic neuron needs one more operation, with a local gradient that you have seen. Then the engine that you just
+# The logistic neuron needs one more operation, with a local gradient that you have seen. Then the engine that you just
 # built gives the five gradients of section 3, and agrees with `Value` of `nlmcore`, the class behind the circuits of this page:
 
 # %% slideshow={"slide_type": "fragment"}
@@ -597,15 +597,15 @@ show.predict(
 # <details><summary><b>The answer explained</b></summary>
 #
 # It is 7<!--[[seen[0]:g]]--> after the first call and 14<!--[[seen[1]:g]]--> after the second. So a training loop calls `optimizer.zero_grad()` before each step; if you
-# forget it, you step along the sum of all gradients so far. Sometimes accumulation is useful: the gradients of several small
+# forget it, you step along the sum of all gradients so far. Sometimes accumulation is useful: if the loss is a sum over examples, the gradients of several small
 # batches add up to that of a large one.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Is it right? Check it numerically
 #
-# A wrong gradient raises no error. The model may learn a little worse, or not at all, and you do not know why. But there is a
-# second opinion that needs no calculus, the **numerical gradient**, a difference quotient:
+# A wrong gradient may raise no error. The model learns a little worse, or not at all, and you do not know why. But a
+# second opinion needs no calculus, the **numerical gradient**, a difference quotient:
 #
 # $$\frac{\partial f}{\partial x} \approx \frac{f(x + h) - f(x)}{h} \quad\text{(one-sided)}, \qquad
 #   \frac{\partial f}{\partial x} \approx \frac{f(x + h) - f(x - h)}{2h} \quad\text{(central)}.$$
@@ -614,7 +614,7 @@ show.predict(
 
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *6 minutes. Most students think that the smallest step is the best one, so let them vote before you show the curves. Ask why
+# *6 minutes. Let the room vote on the best step before you show the curves. Ask why
 # both curves have the shape of a V. Then check one gradient live.*
 
 
@@ -683,7 +683,7 @@ print(f"largest relative error below 1e-7: {max(relative) < 1e-7}")
 # > (`check.error` of `nlmcore` divides by the size of the gradient only where that is larger than 1, because a gradient can be exactly 0. So for small gradients,
 # > such as the five above<!--[[? max(map(abs, check.backward)) < 1]]-->, it is an absolute error.)
 #
-# A gradient check costs two evaluations for *each* parameter. It is a test, not a way to train.
+# A gradient check with the central quotient costs two evaluations for *each* parameter. It is a test, not a way to train.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. Your own node in PyTorch
@@ -722,7 +722,7 @@ print("gradient check ", torch.autograd.gradcheck(Sigmoid.apply, x))
 # The node of a product $z = x \cdot y$ must save *both* operands, because the derivative with respect to each is the value of the other
 # (`nlmcore.autodiff.Multiply`). Saved tensors stay in memory until the backward pass. At inference, when a trained model is only used, no backward pass follows, so each value can be discarded
 # as soon as the next operation has read it. This is one reason why **training needs more memory than inference**. Two others are the gradients and, with some
-# training methods ([lecture 5](05_training_well.ipynb)), values that are kept from earlier steps.
+# training methods ([lecture 5](05_training_well.ipynb)), values kept from earlier steps.
 #
 # > **Ask yourself.** How many tensors does PyTorch keep for a single input tensor if you write the sigmoid out as
 # > `1 / (1 + torch.exp(-x))`, with four operations? How many does it keep for our single node?
@@ -757,7 +757,7 @@ print("written out:", written_out, "  one node:", in_one)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. A whole layer at once
 #
-# Nobody draws a circle per number for a real layer. Let the rows of $X$ (shape $B \times d$) be $B$ examples, let $W$
+# Let the rows of $X$ (shape $B \times d$) be $B$ examples, let $W$
 # ($d \times m$) be the weights, $Y = XW + b$ ($B \times m$), and let $L$ be a loss computed from $Y$. Write
 # $\delta = \partial L / \partial Y$ for the upstream gradient. It has the *shape of $Y$*, because every gradient has the shape of
 # its variable.
@@ -819,7 +819,7 @@ def loss_and_gradients(X, targets, W1, b1, W2, b2):
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *12 minutes. Derive p − y on the board, in two minutes. Then cover the lower half of the function and let the room write it, line by
-# line, just from the shapes. This nearly always works; where two products fit (square matrices), ask for the sum over the batch.
+# line, just from the shapes; where two products fit (square matrices), ask for the sum over the batch.
 # This is a small version of the assignment.*
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -881,8 +881,8 @@ show.table(told, ["", "Its shape", "Right shape", "Off by (× the largest entry)
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - Mistakes 1 and 3 raise no error and give the right shape<!--[[? [name[0] for name in wrong if wrong[name].shape == right.shape] == ["1", "3"]]]-->. The gradient of mistake 1 is $B$ times too large<!--[[? np.allclose(wrong["1 no mean"], len(X) * right)]]-->, so the steps are too
-#   large and depend on the batch size. That of mistake 3 points in a different direction<!--[[? np.ptp(wrong["3 slope at h"] / right) > 0.1]]-->.
+# - Mistakes 1 and 3 raise no error and give the right shape<!--[[? [name[0] for name in wrong if wrong[name].shape == right.shape] == ["1", "3"]]]-->. The gradient of mistake 1 is $B$ times too large<!--[[? np.allclose(wrong["1 no mean"], len(X) * right)]]-->, so the steps
+#   grow with the batch size. That of mistake 3 points in a different direction<!--[[? np.ptp(wrong["3 slope at h"] / right) > 0.1]]-->.
 # - Mistakes 2 and 4 change the shape, *if* the sizes differ. With a square $W$ the transposed gradient goes unnoticed; with $B = 1$ so does
 #   the missing sum. Test with sizes that are all different. (NumPy computes `b = b - gradient` without an error if the bias
 #   has shape $(m)$ and the gradient $(B, m)$; from then on the bias has $B$ rows.)
@@ -906,7 +906,7 @@ print(inspect.getsource(backward))
 #
 # $$w \leftarrow w - \eta\, \frac{\partial L}{\partial w}.$$
 #
-# The **learning rate** $\eta$, a number that you choose, sets the size of the step. If it is too large, each step ends further from the
+# The **learning rate** $\eta$, a number that you choose, sets the size of the step. If it is too large, each step can end further from the
 # goal than the previous one; gradient descent **diverges**.
 #
 # > **Ask yourself.** Take $L(w) = w^2$ and start at $w = 2$. At what rate does *one* step reach the bottom? Above what rate does gradient
@@ -914,8 +914,7 @@ print(inspect.getsource(backward))
 
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *11 minutes. Try the rates that the room calls out, and ask for a guess before each. Then run the race on XOR; almost everybody
-# expects that a network that is large enough always succeeds. Leave two minutes for the stuck network.*
+# *11 minutes. Try the rates that the room calls out, and ask for a guess before each. Then run the race on XOR. Leave two minutes for the stuck network.*
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -959,7 +958,7 @@ def after(name, rate, steps):
 # flat in others, but a *single* rate has to work for all directions.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# **Learning XOR.** The network has two inputs, one hidden layer and one sigmoid output. Training it needs nothing new. Each training step
+# **Learning XOR.** The network has two inputs, one hidden layer and one sigmoid output. Each training step
 # consists of the two passes of section 7 and one step of gradient descent. The initialisation is random, so we train 200
 # networks in parallel, each from its own initial weights (every array gets an extra first axis).
 
@@ -1013,11 +1012,10 @@ show.predict(
 #
 # - With one hidden neuron none of the networks learns XOR, with two about three in four do, with eight all do. With two neurons, training three times as long
 #   raises the fraction from 74.5<!--[[100 * solved[2].mean():.1f]]--> % only to 75.5<!--[[100 * after_more_steps:.1f]]--> %<!--[[? not solved[1].any() and 0.7 < solved[2].mean() < 0.8 and solved[8].all()]]-->.
-# - Why do more neurons help? Perhaps each pair of hidden neurons is one more random start, and one good pair is enough. We can test
-#   the idea. A network with one pair failed in 25.5<!--[[100 * (1 - solved[2].mean()):.1f]]--> % of our 200 runs. So two independent pairs should succeed in 93.5<!--[[100 * (1 - (1 - solved[2].mean()) ** 2):.1f]]--> % of cases, and four pairs in
+# - Why do more neurons help? Perhaps each pair of hidden neurons is one more random start, and one good pair is enough. A network with one pair failed in 25.5<!--[[100 * (1 - solved[2].mean()):.1f]]--> % of our 200 runs. So two independent pairs should succeed in 93.5<!--[[100 * (1 - (1 - solved[2].mean()) ** 2):.1f]]--> % of cases, and four pairs in
 #   99.6<!--[[100 * (1 - (1 - solved[2].mean()) ** 4):.1f]]--> %.
-# - We measured 99<!--[[100 * solved[4].mean():.0f]]--> % with four neurons and 100<!--[[100 * solved[8].mean():.0f]]--> % with eight<!--[[? solved[4].mean() > 1 - (1 - solved[2].mean()) ** 2]]-->. So the idea could account for most of the gain. (Four neurons even do better than
-#   two separate pairs; they contain six pairs, which are not independent.)
+# - We measured 99<!--[[100 * solved[4].mean():.0f]]--> % with four neurons and 100<!--[[100 * solved[8].mean():.0f]]--> % with eight<!--[[? solved[4].mean() > 1 - (1 - solved[2].mean()) ** 2]]-->. So four neurons do better than
+#   two independent pairs would, and the idea alone does not explain it. (Four neurons contain six pairs, which are not independent.)
 # </details>
 #
 # **A network that can represent a solution need not find it by gradient descent.** For threshold neurons, deciding whether three of them can fit a given set
@@ -1071,9 +1069,9 @@ widgets.boundary_player(runs, corners, tasks["XOR"])
 #   data say nothing about the rest of the plane.
 # - The stuck network is confident at two corners and outputs 0.50 at the other two<!--[[? sorted(abs(stuck_says - 0.5).round(2)) == [0, 0, 0.5, 0.5]]]-->.
 # - Its loss stays at 0.348<!--[[loss_at("2 hidden, stuck", 2000):.3f]]-->, about half of
-#   $\ln 2$ = 0.693<!--[[np.log(2):.3f]]-->, because it still flips a coin at two of the four corners.
-# - The next cell shows its hidden neurons. At those two
-#   corners both hidden neurons output 1<!--[[? (h[abs(stuck_says - 0.5) < 0.01] > 0.999).all()]]-->, so the output neuron receives nearly the same inputs at both. Their slopes are close to zero<!--[[? (h * (1 - h))[abs(stuck_says - 0.5) < 0.01].max() < 0.001]]-->, so hardly any
+#   $\ln 2$ = 0.693<!--[[np.log(2):.3f]]-->, because it flips a coin at two of the four corners.
+# - At those two
+#   corners both hidden neurons output 1 (next cell)<!--[[? (h[abs(stuck_says - 0.5) < 0.01] > 0.999).all()]]-->, so the output neuron receives nearly the same inputs at both. Their slopes are close to zero<!--[[? (h * (1 - h))[abs(stuck_says - 0.5) < 0.01].max() < 0.001]]-->, so hardly any
 #   gradient arrives that could separate the two corners.
 # - The network "2 hidden" makes no visible progress for 150 steps; its loss is still 0.693<!--[[loss_at("2 hidden", 150):.3f]]-->, that of a coin flip at every corner.
 # - After 400 steps its
@@ -1090,7 +1088,7 @@ for corner, outputs, slopes_there in zip(corners.astype(int), h, h * (1 - h), st
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ### From XOR to letters
 #
-# The function of section 7 does not care what its classes are. Give it the previous two letters of a first name as two concatenated one-hot rows,
+# The function of section 7 works for any classes. Give it the previous two letters of a first name as two concatenated one-hot rows,
 # let the classes be the next letter or the end, and the same gradient descent trains a language model.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
@@ -1137,7 +1135,7 @@ print(f"from just the frequencies of the letters {by_frequency:.2f}")
 # ## Check yourself
 #
 # 1. Let $f = \max(x, y)$ with $x = 3$, $y = 5$ and an upstream gradient of 2. What do $x$ and $y$ receive?
-# <details><summary>Answer</summary>They receive 0 and 2, because the larger input receives the whole gradient; the other one has no influence on f.</details>
+# <details><summary>Answer</summary>They receive 0 and 2, because the larger input receives the whole gradient; the other has no influence on f.</details>
 #
 # 2. Three operations use a value and send it 0.5, −0.2 and 0.1. What is its gradient?
 # <details><summary>Answer</summary>It is 0.4<!--[[0.5 - 0.2 + 0.1:.1f]]-->, the sum of the three.</details>

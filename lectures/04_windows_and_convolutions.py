@@ -2,7 +2,7 @@
 # # Feed-forward and convolutional language models
 #
 # You have never seen the words *the old queen laughed at her gloomy uncle*. Most likely, nobody has. Yet you know what may come
-# next and what may not. A table of counts knows nothing about an unseen context. What would a model have to know about *queen* to
+# next and what may not. A table of counts has no entry for an unseen context. What would a model have to know about *queen* to
 # use what it has learned about *king*?
 #
 # <img src="figures/receptive_field.svg" width="860" alt="Sixteen words in a row and three layers of circles above them. One circle at the top right is orange, and lines lead down from it, spreading at each layer, to the last eight words, which are tinted blue. The eight words to the left are white.">
@@ -76,8 +76,7 @@ torch.set_printoptions(precision=2, sci_mode=False)
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *10 minutes. Let the room compute the shapes of all five parameter arrays before you reveal their number. Students often
-# forget that the embeddings are trained as well; ask where their gradient comes from. Invent a few names at the end, because
-# they wake up a tired room.*
+# forget that the embeddings are trained as well; ask where their gradient comes from. Invent a few names at the end.*
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 draw = torch.Generator().manual_seed(0)
@@ -194,7 +193,7 @@ how_often = torch.tensor([occurs[tuple(window)] for window in test_inputs.tolist
 # - The second is also wider, in its embeddings and its hidden layer, and it has larger batches and weight decay ([lecture 5](05_training_well.ipynb)). Its perplexity is 6.92<!--[[min(wider):.2f]]--> to 7.00<!--[[max(wider):.2f]]-->. Little of the gap to the 4-gram is left<!--[[? max(wider) - counted[4] < 0.2 * (reached - counted[4])]]-->.
 # </details>
 #
-# A network that loses may simply be badly trained. Properly trained, this one comes close to the 4-gram, but it does not win<!--[[? min(wider) > counted[4]]]-->. Here
+# A network that loses may simply be badly trained. Wider and better trained, this one comes close to the 4-gram, but it does not win<!--[[? min(wider) > counted[4]]]-->. Here
 # most contexts are well known: 83<!--[[100 * (how_often >= 10).double().mean():.0f]]--> % of the windows in the test names occur at least ten times in the training names. With words, that
 # is different.
 
@@ -230,7 +229,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - A table of all 5-grams has $5000^5 \approx 3 \cdot 10^{18}$ entries. The text fills not quite a million<!--[[? 0.9e6 < len(fivegrams) < 1e6]]--> of them, nearly all
-#   with a single count<!--[[? sum(n == 1 for n in fivegrams.values()) > 0.9 * len(fivegrams)]]-->, so the table is *sparse*. An n-gram model must store its counts, and wherever it has none, it must *back off* to a shorter context.
+#   with a single count<!--[[? sum(n == 1 for n in fivegrams.values()) > 0.9 * len(fivegrams)]]-->, so the table is *sparse*. An n-gram model must store its counts, and where it has none, *back off* to a shorter context.
 # - The network has 661,448<!--[[sizes[4]:,]]--> parameters, however long the training text is. A window of 8 costs $4 \cdot 64 \cdot 64$ = 16,384<!--[[sizes[8] - sizes[4]:,]]--> more. There are
 #   no counts to store.
 # - Most parameters are in the embeddings and in $W$<!--[[? 2 * 5000 * 64 > 0.9 * sizes[4]]]-->, which has a column for every word.
@@ -239,9 +238,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. Unseen contexts
 #
-# Bengio's paper is about unseen contexts. The idea is that similar vectors give similar predictions. So training can lower the loss
+# Bengio's paper is about unseen contexts. Similar vectors give similar predictions. So training can lower the loss
 # by giving similar vectors to words that are followed by the same words. If you then replace *one* word of a window with another whose vector is
-# similar, the input $x$ changes little, and usually so does the prediction, **whether or not the words of the new window were ever seen together**. An n-gram model must count every
+# similar, the input $x$ and the prediction may change little, **whether or not the words of the new window were ever seen together**. An n-gram model must count every
 # sequence separately.
 #
 # > **Ask yourself.** With the slider at 0 you see words from the plays. As you move it to the right, the word in brackets is
@@ -325,8 +324,8 @@ all_moves = [moved(context, rank) for context in contexts for rank in range(1, 9
 widgets.neighbour_playground(continued, contexts)
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *9 minutes. Ask for a word before each key press. The embeddings come from a million words, which is not much. Neighbours of
-# rare words often look like noise; try some before the room does.*
+# *9 minutes. Ask for a word before each key press. The embeddings come from a million words, which is not much; try neighbours of
+# rare words before the room does.*
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
@@ -342,8 +341,8 @@ widgets.neighbour_playground(continued, contexts)
 # </details>
 #
 # In 23<!--[[sum(network_moves < fivegram_moves for fivegram_moves, network_moves in all_moves)]]--> of the 24<!--[[len(all_moves)]]--> cases (three contexts, eight neighbours each) the network's prediction changes less than the 5-gram's. (We measure the change by half the sum of the absolute
-# differences between the distributions before and after.) That does not make the network's predictions better. Does its
-# prediction change so little because the vectors are similar, or because the network hardly uses this word? As a control we insert the other frequent words:
+# differences between the distributions before and after.) That does not make the network's predictions better. Does it
+# change so little because the vectors are similar, or because the network hardly uses this word? As a control we insert the other frequent words:
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 changes = {}
@@ -359,11 +358,11 @@ told = [(context, *(f"{mean:.2f}" for mean in means)) for context, means in chan
 show.table(told, ["The network's mean change", "8 nearest words", "Other frequent words"])
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# In all three contexts, a neighbour changes the network's prediction less, on average, than other words do<!--[[? all(near < 0.75 * other for near, other in changes.values())]]-->, so the similarity of the vectors matters. But in
-# the first context the other words also change it little<!--[[? changes[gracious][1] < 0.2]]-->, so there the network hardly uses the word in brackets.
+# In all three contexts, a neighbour changes the network's prediction less, on average, than other words do<!--[[? all(near < 0.75 * other for near, other in changes.values())]]-->. But in
+# the first context the other words also change it little<!--[[? changes[gracious][1] < 0.2]]-->; there the network hardly uses the word in brackets.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# A few examples prove nothing. So we take *every* word of three held-out plays and ask how much of its context occurs somewhere in
+# A few examples prove nothing, so we take *every* word of three held-out plays and ask how much of its context occurs somewhere in
 # the training plays: all four words, just the last three, two, one, or none. Both models see the same four words.
 #
 # > **Ask yourself.** Which of the two models is better where all four words have been seen together? Which is better where only the last
@@ -402,7 +401,7 @@ picture
 # - Over all words the 5-gram has 57.9<!--[[result["overall"]["5-gram, Kneser–Ney"]:.1f]]--> and the network 54.4<!--[[result["overall"]["feed-forward, window 4"]:.1f]]-->.
 # </details>
 #
-# In this run the network's advantage over the 5-gram is largest where the least of the context was seen<!--[[? max(a / b for a, b in zip(by_counting, by_network)) == by_counting[0] / by_network[0]]]-->; with another seed it may be larger or smaller.
+# In this run the network's advantage over the 5-gram is largest where the least of the context was seen<!--[[? max(a / b for a, b in zip(by_counting, by_network)) == by_counting[0] / by_network[0]]]-->.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. Concatenated or averaged
@@ -417,7 +416,7 @@ HTML(widgets.side_by_side_svg(["the", "old", "queen"]))
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *7 minutes. Ask for a pair of sentences that contain the same words but mean different things, then for the prediction. Spend
-# a minute on the window that contains its own target, because it is the most common error in the assignment.*
+# a minute on the window that contains its own target.*
 
 # %% slideshow={"slide_type": "fragment"}
 with torch.random.fork_rng():  # the same random initialisation in every run
@@ -496,8 +495,8 @@ show.predict(
 
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *12 minutes. Compute the first three outputs on the board, with the zero in front. Most students find the classifier fun; type
-# the lines that they call out. Stop them when they explain a filter after a single example.*
+# *12 minutes. Compute the first three outputs on the board, with the zero in front. For the classifier, type
+# the lines that the room calls out. Stop them when they explain a filter after a single example.*
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -606,12 +605,11 @@ widgets.filter_explorer(
 #
 # - The *pull* of a filter is its maximum times the difference between its weights for the two answers. "loue", "cke", "haue", "eere" pull towards 1623. Inside a word, printers used *u* for *v*. In the lines of
 #   *Macbeth* that we have in both spellings, 531<!--[[inner_v["modern"]]]--> words have a *v* inside in modern spelling, but only two<!--[[words(inner_v["1623"])]]--> in the spelling of 1623. A final *e* was more common (27<!--[[100 * final_e["1623"]:.0f]]--> % of the words, compared with
-#   20<!--[[100 * final_e["modern"]:.0f]]--> %). "ove" and "ive" pull towards modern spelling. The network got only the lines and their labels, not these rules.
-# - The network is right on 89<!--[[100 * spelling_card["figures"]["test_accuracy"]:.0f]]--> % of 4,000<!--[[spelling_card["figures"]["test_lines"]:,]]--> test lines, half of them in each spelling. Counting alone does better: naive
+#   20<!--[[100 * final_e["modern"]:.0f]]--> %). "ove" and "ive" pull towards modern spelling.
+# - The network is right on 89<!--[[100 * spelling_card["figures"]["test_accuracy"]:.0f]]--> % of 4,000<!--[[spelling_card["figures"]["test_lines"]:,]]--> test lines, half of them in each spelling. Naive
 #   Bayes ([lecture 6](06_recurrent_networks.ipynb)), which counts in how many training lines of each spelling every group of 2 to 4 letters occurs, is right on 92<!--[[100 * spelling_card["figures"]["by_counting"]:.0f]]--> %.
 # - The maximum forgets *where* and *how often*.
-# - We infer what a filter detects from the letters to which it responds, on lines of our choice. On other lines it may respond to
-#   something else.
+# - On other lines a filter may respond to something else.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -687,7 +685,7 @@ show.predict(
 # > **What goes wrong.** A convolution that leaks trains beautifully: the next word is in its window, and the loss goes towards 0. The
 # > shapes are right, there is no error, and the test loss is as low as the training loss, because the model leaks there as well. It fails
 # > only at generation, when there is no future to see. The test above takes five lines: *change a word and check whether
-# > any output before it changes*. Run it on every language model that you ever write.
+# > any output before it changes*. Run it on every language model that you write.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # **How far back does a convolution look?** At each position, a layer with kernel $k$ sees $k$ of its inputs: the current one and
@@ -733,7 +731,7 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *7 minutes. Skip this section if time is short; gates and positions each get their own lecture. Otherwise ask what a gate of
-# 0, 0.5 and 1 does to the value and to the gradient. Many overlook that the gate depends on the input.*
+# 0, 0.5 and 1 does to the value and to the gradient. Point out that the gate depends on the input.*
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -762,8 +760,8 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# The derivative is 0.5<!--[[through["GLU"]:.1f]]--> for the GLU and 0.005<!--[[through["gated tanh"]:.3f]]--> for the gated tanh. Gates appear here for the first time; [lecture 8](08_gates.ipynb)
-# is about them.
+# The derivative is 0.5<!--[[through["GLU"]:.1f]]--> for the GLU and 0.005<!--[[through["gated tanh"]:.3f]]--> for the gated tanh. [Lecture 8](08_gates.ipynb)
+# is about gates.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # **Position vectors** (learned position embeddings). A convolution applies the same filters everywhere and cannot know where it is.
@@ -876,7 +874,7 @@ for n, digits in list(zip(held_out, translated, strict=True))[:4]:
 # the world. The meaning of a word depends on its neighbours, so a network for text must combine the vectors of several words
 # and compute new vectors from them. These are two kinds of step. **Composition** mixes positions: it decides which words can meet. **Abstraction**
 # turns each mixture into a new vector. (Networks for images also repeat both, and go from pixels to textures, regions, objects and their relations.) Each kind of
-# network combines these steps in its own order, as the picture shows.
+# network combines these steps in its own order:
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 HTML(widgets.paths_svg())
@@ -889,9 +887,9 @@ HTML(widgets.paths_svg())
 # |---|---|---|---|---|---|
 # | window, convolution (CNN) | neighbours, wider with every layer | nearby words matter | inside the window about $n/(k-1)$ layers, or about $\log n$ if the dilation doubles in every layer; no path to words beyond it | all positions in parallel | sees nothing beyond its window |
 # | recurrent network (RNN, [lecture 6](06_recurrent_networks.ipynb)) | from left to right, into one state | order matters; the state is enough | $n$ | any length, one set of weights | one word after another; long paths |
-# | attention ([lecture 12](12_attention.ipynb)) | all to all | similar vectors belong together; without position vectors, order does not matter | 1 | every pair one step apart, in parallel | the cost grows with the square of the length |
+# | attention ([lecture 12](12_attention.ipynb)) | all to all | any word may matter; in one layer without position vectors, order does not | 1 | every pair one step apart, in parallel | the cost grows with the square of the length |
 #
-# A drawing can claim anything. So we *measure*. We build each model, predict the word after a given position, and ask autograd for
+# A drawing is not evidence, so we *measure*. We build each model, predict the word after a given position, and ask autograd for
 # the gradient of the prediction with respect to each word's embedding. A word whose gradient is exactly 0 is not seen.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -1002,7 +1000,7 @@ show.predict(
 # convolution uses one table for embeddings and output (*tied weights*), whereas the windows use two tables, with larger initial embeddings.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *5 minutes. Let the room order the five models before you show the table. Someone will want to rank the two close ones; ask how
+# *5 minutes. Let the room order the five models before you show the table. If someone ranks the two close ones, ask how
 # many runs there were, and what else differs. End with the tickets, which lead to recurrent networks.*
 
 # %% slideshow={"slide_type": "fragment"}
@@ -1063,13 +1061,13 @@ show.predict(
 #   three<!--[[words(result["network"]["passes"])]]--> epochs instead of one, has 54.4<!--[[result["overall"]["feed-forward, window 4"]:.1f]]-->.
 # - The convolutions have 49.8<!--[[rows["convolutions, 9 words"]:.1f]]-->, but also more parameters: with two tables, like the window, they would have 1,613,192<!--[[untied:,]]-->, whereas the window has
 #   1,350,664<!--[[untied_window:,]]-->.
-# - Do the tied embeddings make the difference? We trained smaller networks of both kinds with initial embeddings of the same size, each at the learning rate that suits it best, with
+# - Do the tied embeddings make the difference? We trained smaller networks of both kinds with initial embeddings of the same size, each at the best of the learning rates that we tried, with
 #   five seeds (`python -m lectures.recipes tied`). With two tables in both, the convolutions are ahead by 0.111<!--[[tied["lower"]["untied"]["mean"]:.3f]]--> ± 0.006<!--[[tied["lower"]["untied"]["half"]:.3f]]--> nats per word; with one
-#   table in both, by 0.067<!--[[tied["lower"]["tied"]["mean"]:.3f]]--> ± 0.009<!--[[tied["lower"]["tied"]["half"]:.3f]]--><!--[[? all(of["mean"] > of["half"] for of in tied["lower"].values())]]-->. So the convolutions lead in either form; they also have more parameters.
+#   table in both, by 0.067<!--[[tied["lower"]["tied"]["mean"]:.3f]]--> ± 0.009<!--[[tied["lower"]["tied"]["half"]:.3f]]--><!--[[? all(of["mean"] > of["half"] for of in tied["lower"].values())]]-->. So the convolutions lead in either form.
 # </details>
 #
 # The network of section 2 depends most on the last of its four words<!--[[? harmed[3] == max(harmed)]]-->, and an average does not tell which word was the last. That may be why the averaged
-# window is worse; we did not test other reasons. The convolutions lead, but they differ from the
+# window is worse. The convolutions lead, but they differ from the
 # windows in several ways: size, depth, shared weights, a larger receptive field, gates and residual connections. We did not test which of them made
 # the difference.
 
@@ -1094,8 +1092,8 @@ from_tickets = "tickets she found that the printer was out of toner She went to 
 #
 # 2. An n-gram model gives a word a probability of 0.2 after a context that it has seen. Now replace one word of the context by a
 #    synonym, so that the context is unseen. Which words does the model use?
-# <details><summary>Answer</summary>It backs off to the words after the replaced one, if they were seen together. It does not know
-# that the two are synonyms.</details>
+# <details><summary>Answer</summary>It backs off to the last words of the context, as many as were seen together. It does not know
+# that the two words are synonyms.</details>
 #
 # 3. A filter of width 3 with $\max$ over time fires on "not a good". Can the network distinguish "not a good film" from "film, a
 #    good not"?
