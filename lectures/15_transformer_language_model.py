@@ -141,7 +141,7 @@ show.predict(
 #
 # In the Transformer of 2017 $\varphi$ was ReLU. GPT uses GELU, and SmolLM2 uses a gated variant, SwiGLU, with three matrices.
 #
-# Attention mixes positions, this network features. What does this decomposition save? One dense layer over a text of $n$ vectors would need $(nd)^2$ weights and, per token, $nd^2$ multiply-adds. Attention and
+# Attention mixes positions; this network mixes features. What does this decomposition save? One dense layer over a text of $n$ vectors would need $(nd)^2$ weights and, per token, $nd^2$ multiply-adds. Attention and
 # this network together need about $12d^2$ weights and, per token, $12d^2 + 2nd$ multiply-adds.
 #
 # Geva et al. (2021) read this network as a *memory*. Its output is $\sum_j \varphi(x \cdot k_j)\, v_j$ (without biases), where $k_j$ is a column of $W_1$ and $v_j$ a row of $W_2$.
