@@ -120,12 +120,10 @@ show.predict(
 # - For *eats*, head 1 returns mostly the vector of *cat*, which acts, and head 2 mostly that of *bread*, which is eaten. Concatenated, the two vectors say who acts and what is eaten.
 # - One head that asks for both gives *cat* and *bread* the same weight, 0.47<!--[[one_for_both[0]:.2f]]--><!--[[? one_for_both[0] == one_for_both[2]]]-->. Then *eats* receives their sum,
 #   in which nothing says who eats whom. Two heads keep the two answers in separate dimensions, until $W^O$ mixes them.
-# - In this notation the example of [lecture 12](12_attention.ipynb) has $I = 64$, so we divide the dot products 112 and 96 by $\sqrt{64} = 8$. This
-#   gives 14<!--[[dots[0] / 8:.0f]]--> and 12<!--[[dots[1] / 8:.0f]]-->, and softmax turns these into 0.88<!--[[torch.softmax(dots / 8, -1)[0]:.2f]]--> and 0.12<!--[[torch.softmax(dots / 8, -1)[1]:.2f]]-->.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Our library's `MultiHeadAttention` gives the same output with these matrices. The last two lines check the example of [lecture 12](12_attention.ipynb):
+# Our library's `MultiHeadAttention` gives the same output with these matrices:
 
 # %% slideshow={"slide_type": "fragment"}
 layer = MultiHeadAttention(4, 2, d_head=4, bias=False)
@@ -135,9 +133,6 @@ with torch.no_grad():  # a layer keeps its matrices as (out, in): transposed
     layer.value.weight.copy_(torch.eye(4).repeat(2, 1))
     layer.output.weight.copy_(W_O.T)
     print("the same as the library's:", torch.allclose(layer(X[None])[0], output, atol=1e-6))
-
-dots = torch.tensor([112.0, 96.0])
-print(dots / math.sqrt(64), torch.softmax(dots / math.sqrt(64), dim=-1))
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *13 minutes with the next screens. Have everybody compute the row "eats" on paper before you run the cell. The usual
@@ -224,8 +219,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # The weights become too even. The largest in a row is 0.16<!--[[sharpness[384]:.2f]]--> on average instead of 0.54<!--[[sharpness[32]:.2f]]-->. Equal weights over 15<!--[[tired.shape[1]]]--> tokens
-# would be 0.07<!--[[1 / tired.shape[1]:.2f]]-->. Section 6 of [lecture 12](12_attention.ipynb) describes another silent error, splitting the heads with a `view` but no
-# transpose.
+# would be 0.07<!--[[1 / tired.shape[1]:.2f]]-->.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -240,7 +234,7 @@ show.predict(
 # depends on, and each edge has a label: *the* is the *determiner* of *door*, *doctor* the *subject* of *closed*, *door* its *object*. A head has no such label, only
 # an index. Here are the heads of two real networks. MiniLM, which you know, reads in both directions. **SmolLM2** is a language model with
 # 30 layers of 9 heads (Ben Allal et al. 2025). In this course it is always SmolLM2-135M-*Instruct*. This version was first trained to predict the next
-# token, and then trained further to follow instructions. Our file keeps its matrices in 4 bits per weight.
+# token, and then trained further to follow instructions. Our file keeps its matrices, except the embedding table, in 4 bits per weight.
 #
 # > **Ask yourself.** (a) Look at layer 0, head 2 of MiniLM, and then at layer 3, head 1. Which label would a linguist
 # > give to each? (b) Which edges can SmolLM2 never draw?
@@ -416,13 +410,11 @@ show.predict(
 # - Determiner → noun: the head that is best in the first eight sentences, with 88<!--[[100 * determiner["chosen on"]:.0f]]--> %, drops to 55<!--[[100 * determiner["tested on"]:.0f]]--> % in the others. If you pick the best of many
 #   heads on few examples, some of its success is luck. So choose on one half and test on the other.
 # - "The next noun" finds 85<!--[[100 * determiner["next noun"]:.0f]]--> % of these nouns, more than the chosen head or the one in the opening picture<!--[[? determiner["next noun"] > max(determiner["tested on"], determiner["opening tested"])]]-->.
-# - Adjective → noun: the best head, 3.1 again<!--[[? adjective["best"] == ["3.1"]]]-->, leads "the next noun" by one<!--[[words(round(adjective["edges"] * (adjective["tested on"] - adjective["next noun"])))]]--> edge.
-# - Of the four heads of the opening picture, three<!--[[words(sum(lead > 0 for lead in leads))]]--> beat all three rules, by one to three edges<!--[[? sorted(leads)[1:] == [1, 2, 3]]]-->. The head for adjectives
-#   (2.8) finds all fifteen edges<!--[[? adjective["opening tested"] == 1 and adjective["edges"] == 15]]-->.
+# - Of the four heads of the opening picture, three<!--[[words(sum(lead > 0 for lead in leads))]]--> beat all three rules, by one to three edges<!--[[? sorted(leads)[1:] == [1, 2, 3]]]-->.
 # - **Are three rules enough?** Take a fourth: read the next noun, or the *last* one if several nouns follow each other (*juice* in "apple juice"). It finds every tested
 #   object, and the noun of every tested adjective and determiner<!--[[? all(row["last of the next nouns"] == row["edges"] for row in (adjective, determiner, verb))]]-->. For a subject, "read the only verb" is always right. So on these sentences no head beats rules that are told the word classes.
 # - Look for sentences on which a rule fails. In *The teacher gave the boy a book* the fourth rule picks *boy*, but head 3.1 still picks the object, *book*<!--[[? weights_among("The teacher gave the boy a book".split())[3, 1, 2].argmax() == 6]]-->.
-# - Clark et al. (2019) do the same with BERT, an encoder like MiniLM, and a large treebank (a collection of parsed sentences). They find individual heads for
+# - Clark et al. (2019) count the hits of BERT's heads on a large treebank (a collection of parsed sentences). They find individual heads for
 #   objects, determiners and more that are clearly better than fixed distances, but no head that covers all of grammar. Our sixteen
 #   short sentences only show how to test such a claim.
 # </details>
@@ -469,9 +461,8 @@ print("same from just eight tokens:", torch.allclose(logits[:, :8], beginning, a
 #
 # - It is most confident after "tried"<!--[[? p.amax(-1).argmax() == right.argmax() == 2]]-->, where *to* has a probability of 0.90<!--[[right[2]:.2f]]-->. After "print her", *tickets* has only 0.0002<!--[[right[5]:.4f]]-->. The mean loss of 4.17<!--[[-right.log().mean():.2f]]-->
 #   hides how much these two words differ.
-# - One pass gives 18<!--[[len(right)]]--> predictions. The first eight stay the same<!--[[? torch.allclose(logits[:, :8], beginning, atol=1e-3)]]--> if the model does not get the rest of the sentence, because the mask hides later tokens from earlier positions. (This is why you
-#   can train a model on all positions in parallel *and* use it word by word. [Lecture 15](15_transformer_language_model.ipynb) builds such a
-#   model.)
+# - One pass gives 18<!--[[len(right)]]--> predictions. The first eight stay the same<!--[[? torch.allclose(logits[:, :8], beginning, atol=1e-3)]]--> if the model does not get the rest of the sentence, because the mask hides later tokens from earlier positions. So you
+#   can train a model on all positions in parallel *and* use it word by word.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -552,12 +543,10 @@ show.predict(
 # - With the mask the loss is 2.30<!--[[with_mask[-1]:.2f]]-->, which is chance level, as it must be. Without it the loss is 0.15<!--[[without[-1]:.2f]]-->, because the model has learned to read the digit
 #   to the right of each position.
 # - One guess in 16 digits costs $\ln(10)/16$ = 0.144<!--[[math.log(10) / 16:.3f]]--> per digit on average.
-# - On real text nobody knows the lowest possible loss. You would still notice a forgotten mask, because the loss falls close to 0. But a leak at a few positions may only make
-#   the curve look a little too good.
+# - On real text nobody knows the lowest possible loss, and a leak at a few positions may only make the curve look a little too good.
 # </details>
 #
-# **On new text, a loss below the lowest possible one is not a triumph but a leak:** in some way the model sees its targets. (If the model reads the same text again and again, it can also learn the text by heart. Our
-# digits are new at every step.)
+# **On new text, a loss below the lowest possible one is not a triumph but a leak:** in some way the model sees its targets.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *14 minutes. Take bets on the loss without a mask before you show the curve; most say 0. Let somebody explain the sixteenth position.
@@ -594,8 +583,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# The loss is more than 7<!--[[? 7 < sum(honest["without"]) / 15 < 8]]-->, three times the cost of guessing. The model gives its top guess a probability of 0.65<!--[[first_guess:.2f]]--> on average, but no guess about a
-# random digit can be right more often than one time in ten.
+# The loss is more than 7<!--[[? 7 < sum(honest["without"]) / 15 < 8]]-->, three times the cost of guessing. After 15 digits the model gives its top guess a probability of 0.65<!--[[first_guess:.2f]]--> on average, but a guess about a
+# random digit is right only one time in ten.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -650,7 +639,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# A model passes the test if no output *before* the changed token changes. Every causal model in this course must pass it. With the mask our model passes,
+# A model passes the test if no output *before* the changed token changes. With the mask our model passes,
 # whichever digit you replace<!--[[? not moved[0].tril(-1).any()]]-->. Without the mask the output at position 7 changes most<!--[[? moved[1, 8].argmax() == 7]]-->, because it copies the digit at
 # position 8. This model passes the test only if you change position 0, which has no earlier positions<!--[[? all((moved[1, t, :t] > 1e-4).any() for t in range(1, 16))]]-->.
 #
@@ -752,7 +741,7 @@ show.predict(
 #
 # - On average the first token gets 0.58<!--[[on_first.mean():.2f]]--> of the weight, where a uniform share would be 0.14<!--[[(1 / torch.arange(2, n + 1)).mean():.2f]]-->. Two thirds<!--[[? abs((on_first.mean(-1) > 0.5).float().mean() - 2 / 3) < 0.02]]--> of the heads
 #   give it more than half. Such a token is called an **attention sink** (Xiao et al. 2024).
-# - Its value vector is short, a quarter (0.26<!--[[ratio.median():.2f]]-->) of the usual length. Does reading it add little, as with `[CLS]` in [lecture 12](12_attention.ipynb)? No. Its
+# - Its value vector is short, a quarter (0.26<!--[[ratio.median():.2f]]-->) of the usual length. But its
 #   weight is so large that the vector that it adds (its weight times its value) is 0.86<!--[[contributed:.2f]]--> times as long as the sum of all others (median over all heads and later tokens).
 # - Layer 16, head 0 reads the previous token<!--[[? divmod(best, 9) == (16, 0)]]-->, with a weight of 0.75<!--[[before.max():.2f]]--> on average.
 # - In "one two three four one two three", the final "three" reads "four" in layer 8, head 2, with a weight of 0.66<!--[[continued[3]:.2f]]-->. "Four" is
@@ -760,7 +749,7 @@ show.predict(
 #   not make this head an induction head; [lecture 23](23_inside_a_real_model.ipynb) runs the test.
 # </details>
 #
-# The picture below shows what this model computes. Hover over one of its heads, and lines show what each token reads. No line leads to a later token.
+# Hover over a head in the picture below, and lines show what each token reads. No line leads to a later token.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "subslide"}
 widgets.living(
@@ -782,9 +771,9 @@ widgets.living(
 #
 # *When she tried to print her* tickets, *she found that the printer was out of toner. She went to the stationery store to buy more
 # toner. It was very overpriced. After installing the toner into the printer, she finally printed her* … The missing word, *tickets*, is 46<!--[[looking["distance"]]]-->
-# tokens back ([lecture 7](07_vanishing_gradients.ipynb) begins with the same text). Which heads attend to it? And does the model's answer depend on them?
+# tokens back. Which heads attend to it? And does the model's answer depend on them?
 #
-# A weight by itself does not show that the answer depends on the head. **Ablating a head** tests this: we set the head's output to zero (Michel et al. 2019), here at the last token,
+# **Ablating a head** tests this: we set the head's output to zero (Michel et al. 2019), here at the last token,
 # and compute the answer again. We measured how much weight each of the 270 heads puts on "tickets", and then ablated the heads with the
 # largest weights. As a control we ablated the same number of other heads, drawn at random, and repeated this 20 times. The heads with the largest weights are all in late layers, so a second control draws
 # only from those layers (`python -m lectures.recipes looking_back`).
@@ -860,8 +849,7 @@ show.predict(
 # - Without the top **five**, 0.35<!--[[ablated["5"]["strongest"]:.2f]]--> is left. But one<!--[[words(lower["any layer"]["5"])]]--> of the 20 random sets from any layer does more harm, and leaves 0.27<!--[[min(ablated["5"]["random"]):.2f]]-->. The mean of
 #   the random sets would have hidden this. So report the *rank* of the top heads, that is, how many random sets do more harm.
 # - Do the top heads matter only because they are in late layers? No set drawn from the same layers does as much harm as the top heads, at any of the five sizes<!--[[? not any(lower["layers 17 to 25"].values())]]-->.
-# - If the top heads were like any others, a rank of 0 among 20 draws would have a probability of about 1 in 21. So one such rank is weak evidence. The gap between 0.01<!--[[ablated["20"]["strongest"]:.2f]]--> and
-#   0.31<!--[[min(least.values()):.2f]]--> is stronger evidence.
+# - If the top heads were like any others, a rank of 0 among 20 draws would have a probability of about 1 in 21. So one such rank is weak evidence.
 # - Ablating heads can also raise the probability. In the highest random draw it is 0.75<!--[[max(max(at[key]) for at in ablated.values() for key in controls.values()):.2f]]-->.
 # - This is one sentence and one model. In [lecture 12](12_attention.ipynb) ablating the head that linked "it" to "animal" changed next to nothing.
 # </details>
@@ -930,8 +918,7 @@ widgets.live(
 # fixed distance, would be right as often? Does the output change when you ablate it, and by more than when you ablate random heads?</details>
 #
 # 6. You ablate five heads and the probability falls from 0.46<!--[[whole:.2f]]--> to 0.35<!--[[ablated["5"]["strongest"]:.2f]]-->. Five random heads leave 0.44<!--[[sum(ablated["5"]["random"]) / 20:.2f]]--> on average. Is the case closed?
-# <details><summary>Answer</summary>No. Ask how many of the random draws fall below 0.35<!--[[ablated["5"]["strongest"]:.2f]]-->. The mean does not tell you. Here one<!--[[words(lower["any layer"]["5"])]]--> of the 20 draws falls below it, so the
-# evidence is weak. And ask whether the random heads come from the same layers.</details>
+# <details><summary>Answer</summary>No. Ask how many of the random draws fall below 0.35<!--[[ablated["5"]["strongest"]:.2f]]-->; the mean does not tell you. And ask whether the random heads come from the same layers.</details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *The questions are not projected. If 3 minutes are left, read question 6 aloud and take a vote; many close the case. What goes

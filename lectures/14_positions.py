@@ -7,8 +7,7 @@
 #
 # <img src="figures/fifty_positions.svg" width="900" alt="Two tables of 50 rows in blue, white and red, with 256 columns of sines and 256 of cosines. On the left of each, narrow waves run down the columns; to the right the waves grow longer, until all rows look the same.">
 #
-# *One row for each of 50 positions. The 512 columns are sorted into sines on the left and cosines on the right. After section 2 you can read
-# each row like a wall of clocks.*
+# *One row for each of 50 positions. The 512 columns are sorted into sines on the left and cosines on the right.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **After this lecture you can**
@@ -148,7 +147,7 @@ widgets.shuffle_playground(
 #
 # - Without positions each word takes its stripes along, and they do not change. The mean does not change either.
 # - With a causal mask the stripes and the mean change, even without positions. The second word sees two words and the fourth sees four, so the order
-#   matters. The mask *breaks the symmetry*. The next cell shows how it lets a model count positions.
+#   matters. The mask *breaks the symmetry*.
 # - With sinusoids added, with or without the mask, the stripes and the mean change as well.
 # </details>
 
@@ -271,7 +270,7 @@ print("one matrix for all 995 positions:", torch.allclose(PE[k:], PE[:-k] @ M, a
 #
 # The hands move, but the angles below the clocks do not change. A head whose $W^Q$ contains $M_1^{-1}$ asks, from any position, for the
 # previous position. So a model *can* learn "the previous word" once, for all positions, as Vaswani et al. hoped.
-# Whether training finds this solution is a different question. Section 6 tests how such models do beyond the trained length.
+# Whether training finds this solution is a different question.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -355,7 +354,7 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Without positions the encoder predicts 16.6<!--[[100 * letters["none"].mean():.1f]]--> % of the hidden letters. With sinusoids, added or concatenated, it predicts more with every seed<!--[[? letters["none"].max() < min(added.min(), concatenated.min())]]-->.
-# - Added sinusoids give 19.4<!--[[100 * added.mean():.1f]]--> %, concatenated ones 20.9<!--[[100 * concatenated.mean():.1f]]--> %, and the ranges overlap<!--[[? added.max() > concatenated.min()]]-->. So the ranges do not settle which is better. Compare the two seed by seed.
+# - Added sinusoids give 19.4<!--[[100 * added.mean():.1f]]--> %, concatenated ones 20.9<!--[[100 * concatenated.mean():.1f]]--> %. The ranges overlap<!--[[? added.max() > concatenated.min()]]-->, so compare the two seed by seed.
 # - Concatenation is ahead with all five<!--[[words(int((concatenated > added).sum()))]]--> seeds, by 1.5<!--[[100 * (concatenated - added).mean():.1f]]--> ± 1.5<!--[[100 * 2.776 * (concatenated - added).std() / math.sqrt(5):.1f]]--> points. The interval barely excludes 0, so this is only a hint.
 #   Concatenation also has an extra matrix.
 # </details>
@@ -413,8 +412,7 @@ show.predict(
 # - Neighbours are similar, 0.79<!--[[by_distance[1]:.2f]]--> on average. (We first subtract the mean vector, which all positions share.) But similarity does not simply
 #   fall with distance. At distance 3 it is 0.18<!--[[by_distance[3]:.2f]]-->, at distance 12 it is 0.44<!--[[by_distance[12]:.2f]]-->. These are the stripes of the picture. We do not
 #   know why training produced them.
-# - MiniLM refuses a text of 513 tokens, because it has no vector for a 513th position. Sinusoids exist for every position; section 6 asks whether a
-#   model can *use* one that it never saw in training.
+# - MiniLM refuses a text of 513 tokens, because it has no vector for a 513th position. Sinusoids exist for every position.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -423,7 +421,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Only the distance counts
 #
-# Grammar does not care whether a sentence begins at word 3 or at word 300. What counts is the distance between two words.
+# Grammar does not care whether a sentence begins at word 3 or at word 300.
 # Write out the score of two words whose vectors are sums of word and position, $(x + p)\,W\,(y + p')^\top$ with $W = W^Q (W^K)^\top$. Of its four terms, three contain
 # absolute positions; only $x W y^\top$ does not. **Relative positions** use the *distance* $\delta = t_1 - t_2$ instead, inside every attention
 # layer:
@@ -498,7 +496,6 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Moving both by one does not change the score<!--[[? math.isclose(before_the_move, after_the_move, abs_tol=1e-4)]]--> of 0.869<!--[[before_the_move:.3f]]-->, because query and key rotate by the same angle.
-# - Every diagonal of the table has one colour, because the score depends only on the distance.
 # - The scores at distances 2 and −2 differ<!--[[? abs(before_the_move - swapped) > 0.1]]-->. Unlike the dot products of section 2, rotary positions can tell before from after, because
 #   $q$ and $k$ are two different vectors.
 # - A rotation adds no term of its own to the score. It changes how well the two words match, depending on their distance.
@@ -508,7 +505,7 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *18 minutes for the section. Hold up two pencils for q and k, rotate both by the same angle, and ask what happens to the angle
-# between them. SmolLM2 and most of today's models use rotary positions.*
+# between them. SmolLM2 and Llama use rotary positions.*
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # > **What goes wrong.** You choose the wrong **layout of rotary positions**. Two neighbours can form a pair, $(0, 1), (2, 3), \dots$
@@ -556,8 +553,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Side by side.** The prediction below reveals four panels. They show how much each method adds to a score, against the position of the key relative to the query. Rotary positions add
 # nothing, so their panel shows the score itself. T5's values are *learned*: they are from a translator of section 6, which was trained on texts of up to 20 words. The vectors of Shaw's panel
-# are random. The rotary panel has one random query and key, and one query and key whose entries are all 1. (Transformer-XL's sinusoids
-# of the distance produce waves like those of rotary positions.)
+# are random. The rotary panel has one random query and key, and one query and key whose entries are all 1.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 distance = torch.arange(-48, 49)
@@ -616,13 +612,13 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - *Which methods can tell a key 30 words back from one 40 words back?* ALiBi always can, and rotary positions can in general. T5 can if a bucket ends in between. Shaw's vectors
-#   cannot<!--[[? told_apart["Shaw et al."] == 0]]-->, because here all distances beyond 16 share one vector.
+#   cannot<!--[[? told_apart["Shaw et al."] == 0]]-->.
 # - *Which can tell a key ahead from one behind?* T5 and Shaw can<!--[[? not any(torch.equal(of, of.flip(-1)) for of in (t5, clipped))]]-->, because they have separate values for the two directions. Rotary positions can in general,
 #   as the swap of positions showed. ALiBi cannot<!--[[? torch.equal(penalty, penalty.flip(-1))]]-->; it is made for causal models, which only look back.
 # - ALiBi pulls every head towards near words, each at its own rate. With rotary positions the score falls in waves if all entries are 1; for
 #   random vectors we see no pattern.
-# - T5's learned values are large up to a distance of about 20 words and small beyond<!--[[? near > 2.5 * far]]-->. The translator was trained on up to 20 words, so the
-#   buckets of the longest distances were never used. Keep that in mind for section 6.
+# - T5's learned values are large up to a distance of about 20 words and small beyond<!--[[? near > 2.5 * far]]-->. The buckets of
+#   the longest distances were never used in training.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -673,7 +669,7 @@ show.predict(
 # - Without positional encodings, with just the causal mask, the loss rises by 0.07<!--[[rise["none"]:.2f]]-->. But this model is the worst within the trained length<!--[[? max(at_48, key=at_48.get) == "none"]]-->.
 # </details>
 #
-# All models read the same texts, and all lines share small bumps, such as the one at 56. This is one task, with models of two layers that were trained for 300 steps.
+# This is one task, with models of two layers that were trained for 300 steps at one learning rate.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **A repair.** Beyond 48 characters the rotary models meet angles that never occurred in training. If that is what harms them, three remedies should help.
@@ -686,7 +682,7 @@ show.predict(
 # Chen et al. also train for a short while after the change. We do so for 30 steps, a tenth of the training. As a control we train the unchanged
 # model for the same 30 steps on the same longer texts (`python -m lectures.recipes longer_rotary`).
 #
-# **YaRN** (Peng et al. 2023), which many models use, interpolates the slow pairs and leaves the fast ones as they are. We did not try it.
+# **YaRN** (Peng et al. 2023) interpolates the slow pairs and leaves the fast ones as they are. We did not try it.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 repaired = {
@@ -717,11 +713,10 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - With a **window** the loss stays at 2.20<!--[[at_end["a window"]:.2f]]--> to the end, so the keys further back did the harm. The price is that the model never reads
+# - With a **window** the loss stays at 2.20<!--[[at_end["a window"]:.2f]]--> to the end. The price is that no layer reads
 #   further back than 47 characters.
 # - A window leaves fewer keys as well as fewer angles. Which of the two helps? A **larger base** keeps all keys and changes only the angles, and its loss is 2.26<!--[[repaired["a larger base"][:, 8].mean():.2f]]--> at positions 129 to 144, where the
-#   unrepaired models have 2.81<!--[[repaired["as trained"][:, 8].mean():.2f]]-->. So the number of keys alone does not explain the harm. New angles are the likely reason: within the first 48
-#   characters, where there are none, the larger base does not help<!--[[? (repaired["a larger base"][:, :3].mean(0) > repaired["as trained"][:, :3].mean(0)).all()]]-->. At the end, where more pairs reach new angles, its loss is 2.68<!--[[at_end["a larger base"]:.2f]]-->.
+#   unrepaired models have 2.81<!--[[repaired["as trained"][:, 8].mean():.2f]]-->. So the number of keys alone does not explain the harm; new angles remain as the likely reason. At the end, where more pairs reach new angles, its loss is 2.68<!--[[at_end["a larger base"]:.2f]]-->.
 # - **Interpolation** alone raises the loss even for the first 16 characters, to 2.66<!--[[repaired["interpolation"][:, 0].mean():.2f]]-->. Neighbours are now a quarter of a step apart, and
 #   training never showed fractions of a step.
 # - After 30 more steps with interpolation the loss at the end is 2.38<!--[[at_end["interpolation, trained on"]:.2f]]-->, and after 30 more steps without it 2.44<!--[[at_end["as before, trained on"]:.2f]]-->. Interpolation is better with each of the five seeds<!--[[? (repaired["interpolation, trained on"][:, -1] < repaired["as before, trained on"][:, -1]).all()]]-->, but within
@@ -731,7 +726,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **A task with right and wrong answers.** We return to the number words of [lecture 12](12_attention.ipynb), from English to German. We
 # trained small Transformers with sinusoids or with T5's buckets (in the picture: *relative positions*), on up to 12 or up to 20 words, and tested them on up to 29 (`python -m
-# lectures.recipes numbers_transformer`). These are single runs; [lecture 16](16_encoder_decoder_transformers.ipynb) compares five seeds, and recurrent translators as well.
+# lectures.recipes numbers_transformer`).
 
 # %% slideshow={"slide_type": "fragment"}
 results = stored("numbers_transformer")["lines"]
@@ -759,17 +754,17 @@ most_late = max(row[at]["exact"] for row in transformers.values() for at in ("24
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The accuracy of all four drops just past the longest training length. With sinusoids, the model trained on up to 12 words translates 74<!--[[100 * waves_12["12-14"]["exact"]:.0f]]--> % of the
+# - The accuracy of all four drops within a few words of the longest training length. With sinusoids, the model trained on up to 12 words translates 74<!--[[100 * waves_12["12-14"]["exact"]:.0f]]--> % of the
 #   numbers of 12 to 14 words without an error, and none<!--[[? waves_12["15-17"]["exact"] == 0]]--> of 15 to 17.
 # - Relative positions reach a few words further. With buckets the fractions are 100<!--[[100 * buckets_12["12-14"]["exact"]:.0f]]--> % and 40<!--[[100 * buckets_12["15-17"]["exact"]:.0f]]--> %. Then they fail as well; beyond 23 words at most
 #   2<!--[[100 * most_late:.0f]]--> % are right with any of the four.
 # - This is *one* task, with small models and one seed each. It does not show that sinusoids cannot extrapolate, only that they did not do
-#   so here. Press et al. (2022) found the same in larger language models; ALiBi was their answer.
+#   so here ([lecture 16](16_encoder_decoder_transformers.ipynb) compares five seeds). Press et al. (2022) found the same in larger language models; ALiBi was their answer.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *14 minutes. Collect guesses kind by kind before you show the bands. Then ask why "none" can work at all (because of the causal mask,
-# section 1). What goes wrong: they take the window for a cheat. It is one, if the answer is further back than the window.*
+# section 1). What goes wrong: they take the window for a cheat. It is one, if the answer is further back than the windows of all layers reach.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. Thirteen ways, measured
@@ -822,7 +817,7 @@ HTML(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - The pair has a higher mean than both its parts in one<!--[[words(sum(of > 0 for of in gain.values()))]]--> of the six rows, *learned + relative learnable sinusoids*. It has the highest mean of all, 82.5<!--[[max(mean for mean, _ in theirs.values())]]-->, but its lead of 0.3<!--[[max(gain.values()):.1f]]--> is smaller than its standard deviation over the runs, 0.44<!--[[theirs[max(gain, key=gain.get)][1]]]-->. In the other five the mean of the pair is below that of its better kind.
+# - The pair has a higher mean than both its parts in one<!--[[words(sum(of > 0 for of in gain.values()))]]--> of the six rows, *learned + relative learnable sinusoids*. It has the highest mean of all, 82.5<!--[[max(mean for mean, _ in theirs.values())]]-->, but its lead of 0.3<!--[[max(gain.values()):.1f]]--> is smaller than its standard deviation over the runs, 0.44<!--[[theirs[max(gain, key=gain.get)][1]]]-->.
 # - On GLUE and on the hidden letter "none" is last<!--[[? min(rows, key=lambda name: rows[name].mean()) == min(theirs, key=theirs.get) == "none"]]-->. But the best rows differ. Our best three, highlighted in the picture, are those with *learned relative* vectors<!--[[? all(name.endswith(("relative: learned", "relative learned")) for name in best_three)]]-->, and among these
 #   three the ranges over the seeds overlap<!--[[? max(rows[name].min() for name in best_three) < min(rows[name].max() for name in best_three)]]-->.
 # - Learned absolute positions are among the best on GLUE (82.2<!--[[theirs["absolute: learned"][0]]]-->). Here they are only 1.0<!--[[(rows["absolute: learned"] - rows["none"]).mean():.1f]]--> ± 1.4<!--[[2.776 * (rows["absolute: learned"] - rows["none"]).std() / math.sqrt(5):.1f]]--> points ahead of "none" (mean difference with its 95 % interval), so five seeds cannot tell the two apart.
@@ -830,14 +825,11 @@ HTML(
 # - **The order hardly changes with more training.** A *rank correlation* is 1 if two orders are the same, and near 0 if they are unrelated. For the twelve ways other than "none", the rank correlation between our results after 250 and after 1,500 steps is 0.96<!--[[order["after 250 steps"]["rho"]:.2f]]-->. Between our results after 1,500 steps and those on GLUE it is 0.03<!--[[order["on GLUE"]["rho"]:.2f]]--> (95 % interval −0.61<!--[[order["on GLUE"]["low"]:.2f]]--> to 0.67<!--[[order["on GLUE"]["high"]:.2f]]-->), so twelve rows are too few to tell whether the two orders are related.
 # </details>
 #
-# The best encoding on GLUE is not the best on the hidden letter. Six times the training hardly changes our order. The two comparisons also differ in task, data and model, and we do not know which of these is the reason.
-#
 # **Attention without a mask knows no order.** You can add a vector per position, or let every score depend on the distance. On GLUE and on the hidden letter each of
-# the twelve ways has a higher mean than "none", but the best way is not the same. An encoding that works within the trained length can fail just beyond it, so test that.
+# the twelve ways has a higher mean than "none", but the best way is not the same; we do not know why. An encoding that works within the trained length can fail just beyond it, so test that.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *6 minutes. Ask first which differences are larger than the spread of the seeds; only then look at the order. Their table also has
-# standard deviations: 76.6 ± .41 and 82.5 ± .44 differ, 81.7 ± .31 and 81.8 ± .53 do not.*
+# *6 minutes. Ask first which differences are larger than the spread of the seeds; only then look at the order.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you

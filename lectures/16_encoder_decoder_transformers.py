@@ -100,7 +100,7 @@ show.predict(
 #
 # - Attention cuts the path *across* to one step. The path *within* the source remains long if the encoder is recurrent.
 # - In a Transformer each of the two paths is one step, in every layer.
-# - A short path does not guarantee a better translation. Section 7 measures whether it helps.
+# - A short path does not guarantee a better translation.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -182,8 +182,7 @@ widgets.source_and_target_player(
 #
 # - The encoder's table is full, because each word reads to its left and to its right. In the decoder's table, position $i$ reads positions 1 to $i$, so 15 of the 36 weights of *drei hundert fünf und sechzig* are masked.
 # - Cross-attention has no causal mask. The first German word may read the last English word.
-# - In layer 1, head 2, the row that predicts *fünf* reads mostly *five*, and the row that predicts *sechzig* mostly *sixty*<!--[[? in_365[2] == 4 and in_365[4] == 3]]-->.
-# - One head is not the whole model. Section 6 scores all of them.
+# - In layer 1, head 2, the row that predicts *fünf* reads *five* most, and the row that predicts *sechzig* reads *sixty* most<!--[[? in_365[2] == 4 and in_365[4] == 3]]-->.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -384,13 +383,13 @@ show.predict(
 # - The two masks have different purposes. The *padding* mask hides the padding of the source. The *causal* mask hides the target words that are still to be predicted.
 # - Rows `reads` and `predicts` are the same words, shifted by one. Position 1 reads only `<bos>` and must predict *drei* from the source.
 # - The second pair is shorter. Its padding is neither read nor counted in the loss.
-# - After 90 steps the model knows *hundert*, which is frequent, better than *fünf*<!--[[? sure["hundert"] > sure["fünf"] + 0.2]]-->.
+# - After 90 steps the model knows *hundert* better than *fünf*<!--[[? sure["hundert"] > sure["fünf"] + 0.2]]-->.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### Two leaks
 #
-# Two mistakes are common. You *forget to shift*, so each position reads the very word that it must predict. Or you *forget the mask*, so each position
+# Two mistakes show the model its targets. You *forget to shift*, so each position reads the very word that it must predict. Or you *forget the mask*, so each position
 # also sees the next position, whose input is the word that it must predict. We train the same model correctly and with each of the two mistakes, for 250 steps each.
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
@@ -450,7 +449,6 @@ show.predict(
 # - Of 200 new numbers the correct model writes at least 98.5<!--[[100 * min(row["exact"] for row in measured["shifted and masked"]):.1f]]--> % without an error; each leaking model gets none right, with every seed<!--[[? not any(row["exact"] for way in ("not shifted", "not masked") for row in measured[way])]]-->.
 # - Here the unshifted model repeats `<bos>`<!--[[? set(writes["not shifted"][0].split("<bos>")) <= {"", " "}]]-->, because it has learned to copy. The unmasked one stops immediately<!--[[? writes["not masked"] == ["", ""]]]-->.
 # - Nothing crashes, and no shape is wrong. Only the loss is too good. To test your own model, *change target word* $i$. The logits that predict words 1 to $i$ must not change. (Include word $i$ itself. Otherwise the test misses a forgotten shift.)
-# - [Lecture 13](13_self_attention.ipynb) showed a forgotten mask in a language model. A forgotten shift leaks in language models as well ([lecture 6](06_recurrent_networks.ipynb)).
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -565,7 +563,6 @@ alone, of_two = ended(1), ended(2)
 #
 # - With $b = 1$ the search takes UW as the second sound, which is likelier than OY at that step. It ends with D UW IY<!--[[? alone[1] == "D UW IY"]]-->, which has a probability of 0.23<!--[[alone[0]:.2f]]-->.
 # - With $b = 2$ both sounds survive. After OY the pronunciation is nearly finished, and D OY<!--[[? of_two[1] == "D OY"]]--> wins with 0.30<!--[[of_two[0]:.2f]]-->.
-# - Is greedy search also to blame where the translators of numbers fail? Section 7 tests it.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -651,8 +648,8 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Some heads look for the next word. In the Transformer the best head for the next word points at the source word of 97<!--[[100 * looked_for["the next word"]:.0f]]--> % of the words to be written next. The best head for the word just read finds only 14<!--[[100 * looked_for["the word just read"]:.0f]]--> %.
-# - On new numbers of 9 to 11 words, the head for the next word finds 97<!--[[100 * found_next["Transformer, sinusoids"]:.0f]]--> % and the one head of the recurrent network 100<!--[[100 * found_next["recurrent, attention"]:.0f]]--> %. IBM Model 1 finds 86<!--[[100 * found_next["IBM Model 1"]:.0f]]--> % of the same words; it sees no positions, so it cannot tell two equal digits apart.
-# - A head that *finds* the right word need not be a head that the model *needs* ([lecture 13](13_self_attention.ipynb) ablates heads to test that, and its picture of SmolLM2 lets you switch each one off). In the Transformer of the widget all four heads of layer 1 find more than 91<!--[[100 * min(five["Transformer, sinusoids"][0]["heads"]["the next word"][4:]) - 0.5:.0f]]--> %.
+# - On new numbers of 9 to 11 words, the head for the next word finds 97<!--[[100 * found_next["Transformer, sinusoids"]:.0f]]--> % and the one head of the recurrent network 100<!--[[100 * found_next["recurrent, attention"]:.0f]]--> %. IBM Model 1 finds 86<!--[[100 * found_next["IBM Model 1"]:.0f]]--> % of the same words; it sees no positions, so it cannot tell two equal words apart, such as the two *hundred*s of 465,721.
+# - A head that *finds* the right word need not be a head that the model *needs* ([lecture 13](13_self_attention.ipynb) ablates heads to test that). In the Transformer of the widget all four heads of layer 1 find more than 91<!--[[100 * min(five["Transformer, sinusoids"][0]["heads"]["the next word"][4:]) - 0.5:.0f]]--> %.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -862,16 +859,15 @@ show.table(told, ["Mean (range of five seeds)", "", *(f"{lengths[i]} words" for 
 # - **Beyond it the Transformer with sinusoids is behind.** At 15 to 17 words it has 78<!--[[mean(bleu_at["Transformer, sinusoids", "15-17"]):.0f]]-->, the recurrent network with attention 90<!--[[mean(bleu_at["recurrent, attention", "15-17"]):.0f]]-->, and even the Transformer's best seed is below the worst recurrent seed<!--[[? all(max(bleu_at["Transformer, sinusoids", length]) < min(bleu_at["recurrent, attention", length]) for length in ("15-17", "24-26"))]]-->.
 # - **Most of this gap comes from the positional encoding.** With relative positions, and nothing else changed, BLEU is 91<!--[[mean(bleu_at["Transformer, relative positions", "15-17"]):.0f]]-->. Paired by seed, that is 0.8<!--[[relative_ahead:.1f]]--> ± 4.8<!--[[relative_half:.1f]]--> points above the recurrent network. Greedy search is not the
 #   cause of the gap, because a beam of 4 changes the BLEU of 78<!--[[mean(bleu_at["Transformer, sinusoids", "15-17"]):.0f]]--> by less than one point<!--[[? abs(in_beams - mean(bleu_at["Transformer, sinusoids", "15-17"])) < 1]]-->.
-# - But with relative positions only 39<!--[[mean(exact_at["Transformer, relative positions"]):.0f]]--> % of these numbers are right in every word, with the recurrent network 60<!--[[mean(exact_at["recurrent, attention"]):.0f]]--> %. The 95 % interval of this difference just excludes 0<!--[[? 0 < exact_behind - exact_half < 1]]-->.
-# - **Word-by-word translation** has a BLEU of 25<!--[[bleu_at["word by word", "24-26"][0]:.0f]]--> at 24 to 26 words, without knowing any order. The network with one vector has fewer parameters and reaches 40<!--[[mean(bleu_at["recurrent, one vector", "24-26"]):.0f]]-->, the Transformer with sinusoids 36<!--[[mean(bleu_at["Transformer, sinusoids", "24-26"]):.0f]]-->. With a difference of 3.6<!--[[one_ahead:.1f]]--> ± 4.3<!--[[one_half:.1f]]--> points we cannot rank these two<!--[[? one_ahead < one_half]]-->.
+# - But with relative positions only 39<!--[[mean(exact_at["Transformer, relative positions"]):.0f]]--> % of these numbers are right in every word, with the recurrent network 60<!--[[mean(exact_at["recurrent, attention"]):.0f]]--> %. The 95 % interval of this difference just excludes 0, so it is only a hint<!--[[? 0 < exact_behind - exact_half < 1]]-->.
+# - **Word-by-word translation** has a BLEU of 25<!--[[bleu_at["word by word", "24-26"][0]:.0f]]--> at 24 to 26 words, although it keeps the English order. The network with one vector has fewer parameters and reaches 40<!--[[mean(bleu_at["recurrent, one vector", "24-26"]):.0f]]-->, the Transformer with sinusoids 36<!--[[mean(bleu_at["Transformer, sinusoids", "24-26"]):.0f]]-->. With a difference of 3.6<!--[[one_ahead:.1f]]--> ± 4.3<!--[[one_half:.1f]]--> points we cannot rank these two<!--[[? one_ahead < one_half]]-->.
 #
 # The widget also shows *words found*, the fraction of German words for which the best head finds the source word. At 24 to 26 words all networks find fewer than at the trained lengths, even when they read the reference. With sinusoids the best head finds 45<!--[[100 * aligned_late["Transformer, sinusoids"]:.0f]]--> %, the head of the recurrent network 44<!--[[100 * aligned_late["recurrent, attention"]:.0f]]--> %, and
-# IBM Model 1, which uses no positions, 68<!--[[100 * aligned_late["IBM Model 1"]:.0f]]--> %. At 15 to 17 words the recurrent network's head finds more than the best head with sinusoids, 93<!--[[100 * mean(seed["aligned"]["15-17"] for seed in compared["recurrent"]):.0f]]--> % and 78<!--[[100 * mean(seed["aligned"]["15-17"] for seed in five["Transformer, sinusoids"]):.0f]]--> %. So
-# we do not know how much BLEU depends on the alignment.
+# IBM Model 1, which uses no positions, 68<!--[[100 * aligned_late["IBM Model 1"]:.0f]]--> %. We do not know how much BLEU depends on the alignment.
 # </details>
 #
-# **Does the Transformer win? Not on this task.** Up to the trained lengths all three networks with attention are perfect. Beyond them the Transformer with the sinusoids of 2017 is behind the recurrent network with attention. With relative positions we see no difference in BLEU<!--[[? all(abs(gap) < half for gap, half in (apart("Transformer, relative positions", "recurrent, attention", at) for at in lengths[3:]))]]-->.
-# But at 15 to 17 words the 95 % interval of this difference is ± 5<!--[[relative_half:.0f]]--> points, and the Transformer gets fewer numbers right in every word (there the interval just excludes 0). Nor was the Transformer clearly faster
+# **Does the Transformer win? Not on this task.** Up to the trained lengths all three networks with attention are perfect. Beyond them the Transformer with the sinusoids of 2017 is behind the recurrent network with attention. With relative positions we see no difference in BLEU<!--[[? all(abs(gap) < half for gap, half in (apart("Transformer, relative positions", "recurrent, attention", at) for at in lengths[3:]))]]-->,
+# but at 15 to 17 words the 95 % interval of this difference is ± 5<!--[[relative_half:.0f]]--> points. Nor was the Transformer clearly faster
 # to train (see the table). We have not tested other learning rates, more layers or real sentences.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -934,7 +930,7 @@ show.predict(
     "You run one forward pass over 256 source and 256 target tokens, on one core. Which of the three networks takes the least time?",
     choices=list(seconds),
     answer=min(seconds, key=seconds.get),
-    why="It does the most arithmetic of the three, but in a few large matrix products. The recurrent networks do many small ones, position by position. That is the likely reason; we did not test it. (In the previous lecture the order was the other way round, for *training* at a smaller width.)",
+    why="It does the most arithmetic of the three, but in a few large matrix products. The recurrent networks do many small ones, position by position. (In the previous lecture the order was the other way round, for *training* at a smaller width.)",
     reveals=[seconds_told, widgets.pair_cost_playground(networks)],
 )
 
@@ -948,15 +944,15 @@ show.predict(
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **What is an encoder–decoder still used for?** Most language models today are **decoder-only**, like GPT. They read the source as the beginning of the target, with one stack and a causal mask. An encoder–decoder
-# is common where the input is of a different kind from the output: sound in speech recognition, an image in captioning, another language in translation. Its encoder reads in *both* directions. Like a
+# **What is an encoder–decoder still used for?** GPT, Llama and SmolLM2 are **decoder-only**. They read the source as the beginning of the target, with one stack and a causal mask. An encoder–decoder
+# suits an input of a different kind from the output: sound in speech recognition, an image in captioning, another language in translation. Its encoder reads in *both* directions. Like a
 # decoder-only model with a cache, it encodes the source once, however long the target becomes. T5 is an encoder–decoder for text; [lecture 17](17_pretraining.ipynb) compares it with the other two families.
 #
 # > **Ask yourself.** Which of the two would you choose for the subtitles of a film, and which for a chat?
 #
 # <details><summary><b>Answer</b></summary>
 #
-# For subtitles the source is sound, and each stretch of it is read once, so an encoder–decoder fits. (Live subtitles would come late, because its encoder must first read each stretch to the end.) In a chat every answer becomes part of the next source. A decoder-only model keeps its cache; an
+# For subtitles the source is sound, and each stretch of it is read once, so an encoder–decoder fits. In a chat every answer becomes part of the next source. A decoder-only model keeps its cache; an
 # encoder that reads in both directions must read the whole conversation again, because every new word changes the vectors of all earlier ones.
 # </details>
 #

@@ -58,7 +58,7 @@ torch.set_num_threads(1)
 #
 # **Pretraining** means training a model on unlabelled text, before you train it on the task that you care about. The text provides the labels, in one of three ways:
 #
-# - **Causal**: predict each token from the previous ones, with a causal mask. Training maximises $\sum_t \ln P(w_t \mid w_1 \dots w_{t-1})$. All our language models so far were trained in this way.
+# - **Causal**: predict each token from the previous ones, with a causal mask. Training maximises $\sum_t \ln P(w_t \mid w_1 \dots w_{t-1})$. Our GPTs were trained in this way.
 # - **Masked**: hide some tokens and predict them from the tokens on both sides, without an attention mask. Training maximises $\sum_{t \in M} \ln P(w_t \mid \tilde w)$, where $M$ is the set of
 #   positions to guess and $\tilde w$ is the text that the model reads. Such a model is a **masked language model**.
 # - **Span corruption**: replace whole spans by special tokens called **sentinels**. A bidirectional encoder reads the rest, and a causal decoder writes each sentinel, followed by the span that it replaces.
@@ -94,7 +94,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Try the families.** You see the same sentence under four objectives, computed by `nlmcore.objectives`. A **prefix LM** reads the beginning of a text, the prefix, in both directions and predicts the rest causally. Here the prefix is the first half.
+# **Try the families.** You see the same sentence under four objectives. A **prefix LM** reads the beginning of a text, the prefix, in both directions and predicts the rest causally. Here the prefix is the first half.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 widgets.family_playground(
@@ -136,7 +136,7 @@ widgets.family_playground(
 # | both | both | spans | the encoder sees all, the decoder its past | translate, summarise |
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# A pretrained model can be used in three ways. **Fine-tuning** trains all its weights further on labelled examples. **Probing** freezes the weights and trains only a linear map of the model's states. **Prompting** does not change any weights. You write the task into the text that a
+# A pretrained model can be used in several ways. **Fine-tuning** trains all its weights further on labelled examples. **Probing** freezes the weights and trains only a linear map of the model's states. **Prompting** does not change any weights. You write the task into the text that a
 # language model continues.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -147,7 +147,7 @@ widgets.family_playground(
 # - **BERT** (Devlin et al. 2019) is fine-tuned. Its pretraining also had a second task, which we leave out: did this sentence follow that one? **ELECTRA** (Clark et al. 2020) hides nothing. A small model replaces some tokens, and the encoder predicts for *every*
 #   token whether it was replaced. So all positions contribute to the loss, and not just 15 %.
 # - **T5** (Raffel et al. 2020) turns each task into a source text and a target text. (**BART**, Lewis et al. 2020, also corrupts the source, but its decoder writes the whole text.) Narang et al. (2021), the study of [lecture 19](19_do_modifications_transfer.ipynb), start from T5's model with 223 million parameters in 12 + 12 layers.
-# - **Llama** (Touvron et al. 2023) and **SmolLM2** are causal models with RMSNorm, SwiGLU and rotary positions ([lecture 14](14_positions.ipynb)). Our copy of SmolLM2 was also fine-tuned to follow instructions ([lecture 13](13_self_attention.ipynb)).
+# - **Llama** (Touvron et al. 2023) and **SmolLM2** are causal models with RMSNorm, SwiGLU and rotary positions ([lecture 14](14_positions.ipynb)).
 #
 # **Leaderboards** such as GLUE (2018) and SuperGLUE (2019) rank such models by their mean score over many tasks. Such a table has one score per model and task, without a spread over seeds. Dodge et al. (2020) fine-tune BERT hundreds of times on four of GLUE's tasks and change only the seed; the scores differ substantially. So a small gap may be chance ([lecture 19](19_do_modifications_transfer.ipynb)).
 
@@ -252,16 +252,16 @@ filling
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *9 minutes. Let the room choose words, names included. Ask who could fill in two adjacent letters (the masked model guesses the two letters independently; only a model that writes can take the first into account when it chooses the second). What goes wrong: they
+# *9 minutes. Let the room choose words, names included. Ask who could fill in two adjacent letters (the masked model guesses the two letters independently). What goes wrong: they
 # think that a causal model cannot fill gaps at all.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Pretrain small, then transfer
 #
-# Does pretraining help? Our task is to say whether the **first** syllable of a word is stressed (*WAter*) or a later one (*aBOUT*). The spelling does not show the stress; the labels come from a pronouncing dictionary that pretraining never saw. In pretraining the model reads
+# Does pretraining help? Our task is to say whether the **first** syllable of a word is stressed (*WAter*) or a later one (*aBOUT*). The spelling does not mark the stress; the labels come from a pronouncing dictionary that pretraining never saw. In pretraining the model reads
 # 64,000<!--[[BATCH * transfer["steps"]:,]]--> spellings, drawn at random from 94,522<!--[[transfer["unlabelled"]:,]]-->. Then all weights are fine-tuned on labelled words. Using on one task what was learned on another is called **transfer**.
 #
-# A gain could have two other explanations, and each gets a control:
+# A gain could have other explanations, and two of them get a control:
 #
 # - *more updates*: perhaps a pretrained model is better only because it has taken more steps. So we also train for 1,000<!--[[transfer["steps"]:,]]--> more steps on the labels, as many as pretraining takes, both with and without pretraining;
 # - *embeddings only*: perhaps only the table of letter vectors helps. So we keep the table and reset the layers.
@@ -375,7 +375,7 @@ show.predict(
 # - More steps on 500 labels harm the pretrained model here. Its accuracy falls from 73.0<!--[[mean(rows["masked"]["500"]):.1f]]--> to 71.5<!--[[mean(rows[both]["500"]):.1f]]--> % on average, and it falls with every seed<!--[[? all(a > b for a, b in zip(rows["masked"]["500"], rows[both]["500"]))]]-->. So a control with *early stopping* ([lecture 5](05_training_well.ipynb)) would be stronger than ours.
 # </details>
 #
-# **Pretraining helps with 500 labels. With 5,000 labels and more updates it adds at most 1.5<!--[[both_over_longer["5000"][2]:.1f]]--> points, the upper end of the 95 % interval.** This is one task, with words instead of texts, a hundred thousand parameters and one learning rate for all kinds of model. The papers' models and texts are far larger.
+# **Pretraining helps with 500 labels. With 5,000 labels and more updates it adds at most 1.5<!--[[both_over_longer["5000"][2]:.1f]]--> points, the upper end of the 95 % interval.** This is one task, with words instead of texts, a hundred thousand parameters and one learning rate for all kinds of model.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *12 minutes. Before the first prediction let the room read five words aloud and find the rule (there is none that they can state; *-tion* and *-ic* come close). Ask for further explanations: better initial scale, other
@@ -483,7 +483,6 @@ show.predict(
 # | SmolLM2 reads the sentence twice | 98<!--[[by_layer["SmolLM2", "twice, clue before"][middle]:.0f]]--> | 94<!--[[by_layer["SmolLM2", "twice, clue after"][middle]:.0f]]--> |
 # | average of the other words' static vectors | 94<!--[[100 * average["clue before"]["share"]:.0f]]--> | 92<!--[[100 * average["clue after"]["share"]:.0f]]--> |
 #
-# - If the clue comes later, both SmolLM2 (at the word) and MiniLM (after the cut) lack the rest of the sentence.
 # - If SmolLM2 reads the sentence *twice*, the vector of the second *bank* gives away the sense.
 # - **A simpler explanation.** Forget the layers and average the *static* vectors of the other words. MiniLM is right in only one<!--[[words(more_than_neighbours[0])]]--> sentence more than this average if the clue comes first, and in three<!--[[words(more_than_neighbours[1])]]--> more if it comes later. Such small differences may be chance. Over all sentences, MiniLM alone is right in 6<!--[[only_one_right[0]]]-->, the average alone in 2<!--[[only_one_right[1]]]-->. If a fair coin decided which of the two is right in each of these, a split at least as uneven would have a probability of 0.29<!--[[by_chance:.2f]]--> (this is a *sign test*).
 # - In SmolLM2's first layer the accuracy is near chance even if the clue comes first (52<!--[[by_layer["SmolLM2", "whole, clue before"][0]:.0f]]--> %); after layer 5 it is 90<!--[[by_layer["SmolLM2", "whole, clue before"][4]:.0f]]--> %.
@@ -586,12 +585,12 @@ show.predict(
 # - **Fine-tuning** is right in 80<!--[[compared["fine-tuning"]:.0f]]--> % of the sentences, 17<!--[[ahead("fine-tuning", "naive Bayes")[0]:.0f]]--> points ahead of naive Bayes, which counts words<!--[[? ahead("fine-tuning", "naive Bayes")[1] > 0]]-->.
 # - **A rule written by hand** needs no examples: a sentence that begins with a question word, or with a verb form such as *art* or *will*, is a question. The rule is right in 78<!--[[ours["a rule, no examples"][0]:.0f]]--> %. So 64 examples bring fine-tuning about as far as this rule<!--[[? abs(compared["fine-tuning"] - ours["a rule, no examples"][0]) < 3]]-->.
 # - **LoRA** trains 1.3<!--[[100 * ways["rows"]["LoRA, 64 examples"]["trained"] / ways["rows"]["fine-tuning, 64 examples"]["trained"]:.1f]]--> % of the parameters and is 4.0<!--[[ahead("fine-tuning", "LoRA")[0]:.1f]]--> points behind fine-tuning. The interval just excludes 0<!--[[? 0 < ahead("fine-tuning", "LoRA")[1] < 0.5]]-->. We make three such comparisons, so this is only a hint.
-# - **Probing** is right in 59<!--[[compared["probing"]:.0f]]--> %, naive Bayes in 62<!--[[compared["naive Bayes"]:.0f]]--> %. The interval of the difference contains 0<!--[[? ahead("probing", "naive Bayes")[1] < 0 < ahead("probing", "naive Bayes")[2]]]-->, so these seeds cannot rank them. Our probe reads the mean of the last layer's states, so this is the result of one probe, not the limit of probing. Another layer or pooling may do better. In the project of this lecture you look for one.
+# - **Probing** is right in 59<!--[[compared["probing"]:.0f]]--> %, naive Bayes in 62<!--[[compared["naive Bayes"]:.0f]]--> %. The interval of the difference contains 0<!--[[? ahead("probing", "naive Bayes")[1] < 0 < ahead("probing", "naive Bayes")[2]]]-->, so these seeds cannot rank them. Our probe reads the mean of the last layer's states, so this is the result of one probe, not the limit of probing. In the project of this lecture you look for a better one.
 # - **Prompting** is right in 55<!--[[compared["prompting"]:.0f]]--> %. But with three<!--[[words(sum(of > 95 for of in asks))]]--> of the five seeds the model answers “question” nearly always, whatever it reads.
-# - Each method could be tuned further, with other layers, other prompts or more steps. With 120<!--[[ways["tests"]]]--> test sentences, one seed's percentage is uncertain by about 8<!--[[196 * (0.7 * 0.3 / ways["tests"]) ** 0.5:.0f]]--> points. SmolLM2 may have been trained on Shakespeare's plays; we cannot check that.
+# - With 120<!--[[ways["tests"]]]--> test sentences, one seed's percentage is uncertain by about 8<!--[[196 * (0.7 * 0.3 / ways["tests"]) ** 0.5:.0f]]--> points. SmolLM2 may have been trained on Shakespeare's plays; we cannot check that.
 # </details>
 #
-# **Naive Bayes, probing, LoRA and fine-tuning get the same examples; prompting does not.** Its prompt has 8<!--[[shots]]--> examples, while the other methods have 64<!--[[n]]-->. The prompt also ignores the chat format in which this model was tuned, and we do not correct the model's preference for one of the two answers.
+# **Naive Bayes, probing, LoRA and fine-tuning get the same examples; prompting does not.** Its prompt has 8<!--[[shots]]--> examples, while the other methods have 64<!--[[n]]-->.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 prompted = stored("prompts")["rows"]
@@ -600,9 +599,6 @@ alone = {key: of[0] for key, of in prompted["text, no examples"].items()}
 by_examples, by_examples_half = mean_interval(as_text["right_calibrated"])
 by_calibration, by_calibration_half = mean_interval(
     a - b for a, b in zip(as_text["right_calibrated"], as_text["right"], strict=True)
-)
-chat_gains = sorted(
-    a - b for a, b in zip(as_chat["right_calibrated"], as_chat["right"], strict=True)
 )
 counted = ours[f"naive Bayes, {n} examples"][: len(as_text["right"])]  # of the same seeds
 over_bayes, over_bayes_half = mean_interval(
@@ -623,13 +619,13 @@ behind, behind_half = mean_interval(
 # | 64<!--[[n]]--> examples, as text | 55<!--[[mean(as_text["right"]):.0f]]--> | 64<!--[[mean(as_text["right_calibrated"]):.0f]]--> | 75<!--[[mean(as_text["ranked"]):.0f]]--> |
 # | 64<!--[[n]]--> examples, in the chat format | 50<!--[[mean(as_chat["right"]):.0f]]--> | 47<!--[[mean(as_chat["right_calibrated"]):.0f]]--> | 41<!--[[mean(as_chat["ranked"]):.0f]]--> |
 #
-# - Chance is 50 % in the last column, and a constant bias does not change the column. With 64<!--[[n]]--> examples as text the ranking is better than chance with each seed<!--[[? min(as_text["ranked"]) > 70]]-->, while the answers before calibration are close to chance.
+# - Chance is 50 % in the last column, and a constant bias does not change the column. With 64<!--[[n]]--> examples as text the ranking is better than chance with each seed<!--[[? min(as_text["ranked"]) > 70]]-->.
 # - After calibration, the prompt with 64<!--[[n]]--> examples cannot be distinguished from naive Bayes on the same seeds<!--[[? abs(over_bayes) < over_bayes_half]]-->. Fine-tuning is 14<!--[[behind:.0f]]--> points ahead of this prompt<!--[[? behind > behind_half]]-->.
 # - The chat format does not help here. The model answers “question” every time<!--[[? set(as_chat["questions"]) == {100}]]-->. We do not know why.
-# - **Does calibration help?** With 64<!--[[n]]--> examples as text it adds 9<!--[[by_calibration:.0f]]--> points on average, but the interval of the three seeds contains 0<!--[[? 0 < by_calibration < by_calibration_half]]-->. In the chat format it costs one seed 10<!--[[-chat_gains[0]:.0f]]--> points and hardly changes the other two<!--[[? max(map(abs, chat_gains[1:])) < 1]]-->.
+# - **Does calibration help?** With 64<!--[[n]]--> examples as text it adds 9<!--[[by_calibration:.0f]]--> points on average, but the interval of the three seeds contains 0<!--[[? 0 < by_calibration < by_calibration_half]]-->.
 # - **Do the examples help?** All 64<!--[[n]]--> as text help the ranking, with each of the three seeds<!--[[? min(as_text["ranked"]) > alone["ranked"] + 10]]-->. For the calibrated answers the interval of the three seeds contains the 59<!--[[alone["right_calibrated"]:.0f]]--> % of the prompt without examples<!--[[? by_examples - by_examples_half < alone["right_calibrated"]]]-->, so there we cannot tell.
 #
-# **Before you say that prompting fails, try a calibrated prompt.** With calibration and 64<!--[[n]]--> examples, this small model is right somewhat more often than a coin toss would be<!--[[? by_examples - by_examples_half > 50]]-->. This says nothing about GPT-3, which has more than a thousand times as many parameters.
+# **Before you say that prompting fails, look at the ranking as well.** With calibration and 64<!--[[n]]--> examples, this small model is right somewhat more often than a coin toss would be<!--[[? by_examples - by_examples_half > 50]]-->. This says nothing about GPT-3, which has more than a thousand times as many parameters.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *14 minutes. Ask for each way what must be stored for a hundred tasks. Move the rank until the adapter is larger than the model. What goes wrong: they take prompting for training ("it learned from 8 examples"); no
@@ -646,8 +642,8 @@ behind, behind_half = mean_interval(
 # | For classification, masked pretraining is better than causal. | Not seen on our one task. All three intervals of the difference contain 0<!--[[? all(low < 0 < high for _, low, high in over_causal.values())]]-->. |
 # | Only a bidirectional model can fill gaps. | No. A causal model that tries all letters can also fill them, at 27<!--[[len(LETTERS)]]--> times the cost (section 3). |
 # | Contextual vectors tell senses apart. | Yes, but the average of the neighbours' static vectors does so nearly as well (section 5). |
-# | A causal model's vector cannot know what follows. | True. If the model reads the sentence twice, the vector of the second occurrence gives away the sense. |
-# | Models learn tasks from examples in the prompt. | A little. As plain text, 64<!--[[n]]--> examples improve the ranking. But after calibration SmolLM2 is right in 64<!--[[mean(as_text["right_calibrated"]):.0f]]--> % with them and in 59<!--[[alone["right_calibrated"]:.0f]]--> % without, which may be chance (section 6). |
+# | A causal model's vector cannot know what follows. | True. Reading the sentence twice gets round this (section 5). |
+# | Models learn tasks from examples in the prompt. | A little. As plain text, 64<!--[[n]]--> examples improve the ranking. Whether they improve the answers, three seeds cannot tell (section 6). |
 #
 # **Pretraining helped where labels were few, by a few points. Only controls can tell what exactly helped, and some of the controls need more than five seeds.**
 
@@ -688,7 +684,7 @@ widgets.pattern_playground(dict(yours=my_mask, **drawn), 24, size=8, layers=2)
 # <details><summary>Answer</summary>For the causal one. The masked objective changes the input, and span corruption has a source and a target.</details>
 #
 # 2. BERT must guess 15 % of the tokens, and one in ten of these is left unchanged. Why?
-# <details><summary>Answer</summary>The model cannot tell them from tokens that carry no loss. The authors expect that it therefore forms a good vector for every token (Devlin et al. 2019, appendix A.1). The results after fine-tuning hardly depend on the shares (appendix C.2).</details>
+# <details><summary>Answer</summary>The model cannot tell them from tokens that carry no loss. The authors expect that it therefore forms a good vector for every token (Devlin et al. 2019, appendix A.1).</details>
 #
 # 3. A pretrained model is better with 50 labels. Which two experiments do you run before you credit pretraining?
 # <details><summary>Answer</summary>Train with the same number of updates on both sides, and keep only the pretrained embeddings. Run both experiments with several seeds, give each difference with its interval, and correct for the number of differences that you look at.</details>
