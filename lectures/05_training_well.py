@@ -162,7 +162,7 @@ show.predict(
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *Six minutes. Set the size to 1 and ask: would you walk in this direction? Then 4, 16, 64. The usual mistake is to think that
+# *9 minutes. Set the size to 1 and ask: would you walk in this direction? Then 4, 16, 64. The usual mistake is to think that
 # the mean of noisy gradients is wrong; it is unbiased, and over many small steps the noise averages out.*
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -300,9 +300,8 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *Write Adam's first step on the board: m hat = g, v hat = g squared. Ask what happens to a weight whose gradient is always
-# 0.001, and to one whose gradient alternates between plus and minus 1000. The first moves steadily, the second hardly at all. Four
-# minutes.*
+# *14 minutes. Write Adam's first step on the board: m hat = g, v hat = g squared. Ask what happens to a weight whose gradient is always
+# 0.001, and to one whose gradient alternates between plus and minus 1000. The first moves steadily, the second hardly at all.*
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### One surface
@@ -456,7 +455,7 @@ show.predict(
 # Start a sweep with factors of three, and widen the grid until the best rate has a worse one on either side.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *Let somebody choose an optimiser and move its rate from small to large; before each move, ask what the five curves will do.
+# *10 minutes. Let somebody choose an optimiser and move its rate from small to large; before each move, ask what the five curves will do.
 # Point out that the bowls of SGD and Adam lie at rates a hundred times apart: a rate means nothing without its optimiser.*
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -619,7 +618,7 @@ compared(initialised, 2.5, 3.5, "Test loss of 20 layers by initialisation")
 # one hidden layer, ends at 2.32<!--[[means["Adam"]:.2f]]--> after as many steps<!--[[? deep["steps"] == race["steps"]]]-->.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *The four rows are the same network with the same number of parameters. Ask how the class would notice the fault in practice.
+# *9 minutes. The four rows are the same network with the same number of parameters. Ask how the class would notice the fault in practice.
 # (The loss falls to the entropy of single characters, about 3.3, and stays there.) That plateau is a diagnosis; section 8 returns
 # to it.*
 
@@ -718,9 +717,9 @@ compared(everything, 2.0, 3.5, "Test loss of 20 layers by initialisation and nor
 # stack. Transformers have both normalisation and residual connections ([lecture 15](15_transformer_language_model.ipynb)).
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *Ask why anybody still needs He's formula. Not every matrix is followed by a normalisation; think of residual networks,
+# *7 minutes. Ask why anybody still needs He's formula. Not every matrix is followed by a normalisation; think of residual networks,
 # embeddings and output layers. Besides, the length of Adam's steps hardly depends on the gradient, so the same step
-# changes a large weight less in proportion than a small one. Five minutes.*
+# changes a large weight less in proportion than a small one.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. Overfitting, on purpose
@@ -839,8 +838,8 @@ show.predict(
 # (`python -m lectures.recipes overfitting`, five seeds each).
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *Let the room vote before the picture. The usual mistake afterwards is to say "weight decay is better than dropout". It is, on these
-# two pages and at these strengths. Ask what you would have to try before a report may say so in general. Six minutes.*
+# *11 minutes. Let the room vote before the picture. The usual mistake afterwards is to say "weight decay is better than dropout". It is, on these
+# two pages and at these strengths. Ask what you would have to try before a report may say so in general.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. How many seeds?
@@ -916,9 +915,8 @@ show.predict(
 # both sides, and test the difference.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *Move "other seeds" quickly with the arrow keys, first at two seeds each, then at eight. Then "ReLU against itself": any
-# difference that is shown there is a false alarm; ask how many of twenty students with one useless idea each would publish. Five
-# minutes.*
+# *8 minutes. Move "other seeds" quickly with the arrow keys, first at two seeds each, then at eight. Then "ReLU against itself": any
+# difference that is shown there is a false alarm; ask how many of twenty students with one useless idea each would publish.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. The loss does not fall
@@ -1015,7 +1013,7 @@ show.predict(
 # network, against a tuned baseline and with paired seeds.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *Let groups of two diagnose all seven patients before anybody answers; five minutes. The usual mistake is to tune the rate of a
+# *7 minutes. Let groups of two diagnose all seven patients before anybody answers. The usual mistake is to tune the rate of a
 # network that has a bug. Overfitting one minibatch takes seconds, but it does not reveal wrong data: B and G pass.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}

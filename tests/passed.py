@@ -39,7 +39,8 @@ ELSEWHERE: dict[str, str] = {
     "tests/nlmcore/": r"(?!nlmcore/|pyproject\.toml)",
     "tests/lectures/": r"solutions/|exercises/|tests/(nlmcore|autograder)/",
     ASKS_ALL: r"lectures/|benchmarks/|[^/]+\.md$|exercises/|tests/",
-    SOLVED: r"benchmarks/|exercises/\w+/|tests/(nlmcore|lectures|autograder|test_(?!assignments))|lectures/(?!results/|checkpoints/)|[^/]+\.md$|"
+    SOLVED: r"benchmarks/|exercises/\w+/|tests/(nlmcore|lectures|autograder|test_(?!assignments))|[^/]+\.md$|"
+    r"lectures/(?!results/|checkpoints/)|"
     rf"autograder/({'|'.join(ROOMS)}|commands|launcher|release|site)/",
     **dict.fromkeys(
         (f"tests/autograder/{room}/" for room in ROOMS),

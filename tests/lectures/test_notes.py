@@ -27,15 +27,15 @@ def minutes_in_notes(text: str) -> list[int | None]:
     return found
 
 
-@pytest.mark.parametrize("lecture", PAGES, ids=lambda page: page.stem)
-def test_every_section_has_a_note_with_its_minutes(lecture: Path) -> None:
-    text = lecture.read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_section_has_a_note_with_its_minutes(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
     assert minutes_in_notes(text) == minutes_told(text)
 
 
-@pytest.mark.parametrize("lecture", PAGES, ids=lambda page: page.stem)
-def test_a_lecture_fits_in_a_double_period(lecture: Path) -> None:
-    minutes = minutes_told(lecture.read_text(encoding="utf-8"))
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_lecture_fits_in_a_double_period(page: Path) -> None:
+    minutes = minutes_told(page.read_text(encoding="utf-8"))
     assert 60 <= sum(minutes) <= 76
 
 
