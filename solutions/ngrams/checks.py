@@ -272,6 +272,7 @@ def mixed(draw: Draw, seen: str = "pair") -> Given:
     ends = {
         "pair": [before, last, other, before, last, draw.integer(0, size - 1), other, last, before, before, last],
         "word": [other, last, before, other, last, other],
+        "word once": [before],  # `text[i - 2]` is not the last word of the text where i is 1
     }
     low, high = sorted(draw.integer(5, 95) for _ in range(2))
     first, second = low / 100, (high - low + 3) / 103
