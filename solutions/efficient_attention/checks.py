@@ -178,6 +178,9 @@ two-neighbours: A block sees two neighbours on either side. One is asked for.
 - <= 1 → <= 2
 global-blocks-blind: Everything sees your global blocks, but they do not see everything.
 - seen[:n_global, :] = True →
+or
+- seen[:n_global, :] = True →
+- range(n_global, len(seen)) → range(len(seen))
 global-blocks-unseen: Your global blocks see everything, but not everything sees them.
 - seen[:, :n_global] = True →
 sampled-from-all: You sample from all blocks, so some of the sampled ones are seen anyway. Sample from those that the
@@ -318,8 +321,7 @@ maximum-over-queries: Your maximum is taken over the queries. Each query has its
 begins-at-zero: Your maximum begins at 0, so it is wrong wherever all scores are negative. Before the first key it is
 −∞.
 - state = nothing - math.inf, → state = nothing,
-zero-for-nothing: If a query has seen no key, you return another maximum than −∞, and the next chunk would be compared with
-it.
+zero-for-nothing: If a query has seen no key, your maximum is not −∞, and the next chunk would be compared with it.
 - return new, → return base,
 or
 - .masked_fill(~mask, -math.inf) → .masked_fill(~mask, -1e9)
@@ -681,7 +683,7 @@ own-token-left-out: You leave out each token's score with itself. The window inc
 - w * n - w * (w - 1) / 2 → w * n - w * (w - 1) / 2 - n
 both-sides: Your window has w tokens on either side. A model that writes sees the last w only, itself included.
 - w * n - w * (w - 1) / 2 → (2 * w + 1) * n - w * (w + 1)
-twice-the-mixing: Your length is twice what it should be. Full attention has two products as well: 2 n² d against 4 k n d.
+twice-the-mixing: Your length is twice what it should be. Full attention has two products, too: 2 n² d against 4 k n d.
 - 2 * k * f → 4 * k * f
 """,
 )
@@ -908,7 +910,7 @@ begins-anew: Your slots are counted from the beginning of each call. The slot of
 + slot = new if new < sinks else sinks + (new - sinks) % ring
 or
 - (read - sinks) % ring → (read - sinks if cache["read"] < keys.shape[1] else new) % ring
-first-ones-skipped: If more tokens come than there are slots, you read only the last of them. The first ones may be sinks.
+first-ones-skipped: If more tokens come than there are slots, you read the last ones only. The first ones may be sinks.
 - for new in range(k.shape[1]):
 + read += max(0, k.shape[1] - keys.shape[1])
 + for new in range(max(0, k.shape[1] - keys.shape[1]), k.shape[1]):
@@ -1051,6 +1053,11 @@ ordinary score.
 + if cache["read"] < cache["keys"].shape[1]:
 +     keys, values = cache["keys"], cache["values"]
 - keys.shape[1] - 1 → min(cache["read"], cache["keys"].shape[1]) - 1
+or
+- keys, values = in_order(cache, sinks)
++ keys, values = in_order(cache, sinks)
++ if cache["read"] < cache["keys"].shape[1]:
++     keys, values = cache["keys"], cache["values"]
 values-rotated: You rotate the values. Positions concern the scores only.
 - return torch.softmax(scores, dim=-1) @ values, cache
 + even = values.shape[-1] // 2 * 2
@@ -1065,8 +1072,8 @@ old-cache-returned: You return the cache that you were given. The new token is n
 ^ given = cache
 not-scaled: The division by √d is missing.
 -  / math.sqrt(q.shape[-1]) →
-oldest-still-seen: Your query still sees the token that the new one has replaced. First put the new token into the cache,
-then read it.
+oldest-still-seen: Your query still sees the token that the new one has replaced. First put the new one into the
+cache, then read it.
 - cache = remember(cache, k, v, sinks) →
 - keys, values = in_order(cache, sinks)
 + keys, values = in_order(cache, sinks)

@@ -55,7 +55,7 @@ HIDE = ask(
             at("all sizes equal", batch=6, time=6),
             "guess",
         ),
-        values("what is read", 1.5, at("a batch", batch=3, time=8), "read"),
+        values("what is read", 1.5, at("a batch", batch=3, time=8), at("all sizes equal", batch=6, time=6), "read"),
         values("nothing is padded", 0.25, at("all real", batch=2, time=7, padded=False)),
         values(
             "nothing or everything is guessed",
@@ -660,6 +660,7 @@ def adapter(
     )
 
 
+EVEN = at("all sizes equal", n=3, d_in=3, d_out=3, rank=3, alpha=2.0)
 ADAPTED = ask(
     "pretraining.adapted",
     returns=("output", "merged", "trained"),
@@ -667,8 +668,8 @@ ADAPTED = ask(
     main=at("rank 2", n=3, d_in=5, d_out=4, rank=2),
     properties=[
         shapes(0.25, name="an output, a matrix and a number"),
-        values("the output", 1.25, at("all sizes equal", n=3, d_in=3, d_out=3, rank=3, alpha=2.0), "output"),
-        values("the merged matrix", 1, MAIN, at("all sizes equal", n=3, d_in=3, d_out=3, rank=3, alpha=2.0), "merged"),
+        values("the output", 1.25, EVEN, "output"),
+        values("the merged matrix", 1, MAIN, EVEN, "merged"),
         values("how many numbers are trained", 0.5, "trained"),
         values(
             "at the start nothing changes",
@@ -772,9 +773,9 @@ ADAPTER_SLOPES = question(
     numpy=True,
     properties=[
         shapes(0.25, name="the shapes of A, B and X"),
-        values("the slopes in A", 1, at("all sizes equal", n=3, d_in=3, d_out=3, rank=3, alpha=2.0), "of_a"),
-        values("the slopes in B", 1, "of_b"),
-        values("the slopes in the input", 1.25, MAIN, at("all sizes equal", n=3, d_in=3, d_out=3, rank=3, alpha=2.0), "of_x"),
+        values("the slopes in A", 1, EVEN, "of_a"),
+        values("the slopes in B", 1, MAIN, EVEN, "of_b"),
+        values("the slopes in the input", 1.25, MAIN, EVEN, "of_x"),
         values("at the start, odd sizes", 0.5, at("B = 0", n=3, d_in=5, d_out=4, rank=2, started=False), ODD),
     ],
     mistakes="""

@@ -368,7 +368,8 @@ halves with torch.cat.
 + x.copy_(torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1))
 one-position-for-all: All your rows are at position `first`. Row 1 is at position `first` + 1, and so on.
 - torch.arange(first, first + time) → torch.full((time,), first)
-multiplied-by-the-power: You multiply the position by the power of the base. Divide by it: later pairs rotate more slowly.
+multiplied-by-the-power: You multiply the position by the power of the base. Divide by it: later pairs
+rotate more slowly.
 - [:, None] / base → [:, None] * base
 sine-and-cosine-swapped: You swapped sine and cosine: (1, 0) becomes (cos, sin).
 - cos, sin = angle.cos(), angle.sin() → sin, cos = angle.cos(), angle.sin()
@@ -599,7 +600,8 @@ d_head columns: (head, d_head).
 joined-without-swapping: You join the heads without swapping back, so a token gets pieces of other tokens. Swap head and
 time first, then flatten.
 - mixed.transpose(1, 2).flatten(2) → mixed.reshape(*x.shape[:2], -1)
-wrong-axis-of-the-past: You take the length of the past from the wrong axis. It is (batch, 2, set, time, d_head): axis 3.
+wrong-axis-of-the-past: You take the length of the past from the wrong axis. Of (batch, 2, set, time, d_head) it is
+axis 3.
 - past.shape[3] → past.shape[2]
 sets-repeated-in-the-cache: Your cache holds a set for every head of the queries. Keep each set once; that is what
 sharing saves.
@@ -1065,7 +1067,8 @@ pathway-not-restarted: You start the next measurement where the previous one end
 +     row = []
 +     x, blocks, sizes = random_start(seed, width)
 or
-- x, blocks, sizes = random_start(seed, width) → x, blocks, sizes = random_start(seed, width) if n == 4 else (x, blocks, sizes)
+- x, blocks, sizes = random_start(seed, width)
++ x, blocks, sizes = random_start(seed, width) if n == 4 else (x, blocks, sizes)
 never-scaled: The last two columns are the same as the first two: the matrices are not scaled.
 - (2 * n) ** -0.5 if scaled else 1.0 → 1.0
 scaled-by-blocks: You scale by 1/√n. Each block adds twice, so n blocks add 2 n times: 1/√(2 n).

@@ -162,6 +162,8 @@ start-predicted: What you predict begins with `bos`. The decoder reads `bos`, an
 first word.
 - predicts = torch.cat([tokens, column], dim=1) → predicts = torch.cat([column + bos, tokens], dim=1)
 - (tokens > 0).sum(dim=1)] → (tokens > 0).sum(dim=1).clamp(max=tokens.shape[1] - 1) + 1]
+or
+- predicts = torch.cat([tokens, column], dim=1) → predicts = torch.cat([column + bos, tokens], dim=1)
 as-long-as-before: Your results are only as long as `tokens`, so the last word of a full row is not read, and its
 `eos` is not predicted. Both have one column more.
 - return reads, predicts → return reads[:, :-1], predicts[:, :-1]
