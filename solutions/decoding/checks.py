@@ -52,7 +52,18 @@ few_words = these(
     at("a few words", least=3, most=7, longest=10, ends=True),
     at("a few words once more", least=2, most=5, longest=10, ends=True),
 )
-circle = at("words in a circle", least=6, most=6, longest=6, ends=False, comes_again=True)
+
+
+def cut(draw: Draw) -> Arguments:
+    """One word less is allowed than the text has."""
+    *given, _ = greedily(draw, 3, 6, 10, True)
+    return *given, len(GREEDY.reference(*given, 10)) - 1
+
+
+endless = these(
+    at("words in a circle", least=6, most=6, longest=6, ends=False, comes_again=True),
+    at("cut off before its last word", cut),
+)
 one = these(
     at("it ends immediately", least=1, most=1, longest=6, ends=True),
     at("one token is allowed", least=1, most=1, longest=1, ends=False),
@@ -63,7 +74,7 @@ GREEDY = ask(
     inputs=greedily,
     properties=[
         judged("a text that ends by itself", 1.5, few_words, path),
-        judged("a text that does not end", 1, circle, path),
+        judged("a text that does not end", 1, endless, path),
         judged("one token", 0.5, one, path),
     ],
     mistakes="""
@@ -84,8 +95,21 @@ always-after-the-start: You chose all words by what may follow the *start*. Afte
 look up its row.
 + order = log_probs[start].argsort(descending=True).tolist()[:longest]
 + return order[: order.index(eos) + 1] if eos in order else order
+or
+- log_probs[last] → log_probs[start]
 column-for-row: You used the column. Row a holds the log-probabilities of what follows a.
 - log_probs[last] → log_probs[:, last]
+end-not-counted: You allow one word more if it is `<eos>`. It counts like every other word.
+- while len(tokens) < longest and last != eos:
++ while last != eos and (len(tokens) < longest or int(log_probs[last].argmax()) == eos):
+one-too-few: Your text that does not end by itself has one word too few. The start does not count.
+- < longest → < longest - 1
+least-probable: You choose the least probable word.
+- argmax → argmin
+stops-at-a-repetition: You stop when a word comes again. Only `<eos>` and `longest` end a text.
+- and last != eos: → and last != eos and last not in tokens[:-1]:
+end-added: You add `<eos>` to a text that was cut off. The caller would take it for one that ended.
+- return tokens → return tokens if tokens and tokens[-1] == eos else [*tokens, eos]
 """,
 )
 
@@ -152,6 +176,21 @@ or
 + weights = (logits / temperature).exp()
 + kept = torch.where(logits < least, 0.0, weights / weights.sum())
 + return kept / kept.sum()
+kept-words-only: You return the k kept words only. Every word has an entry; that of a dropped one is 0.
+- torch.softmax(logits.masked_fill(logits < least, -math.inf) / temperature, dim=-1)
++ torch.softmax(logits.topk(min(k, len(logits))).values / temperature, dim=-1)
+one-too-few: You keep one word too few. The smallest of the k largest logits is kept as well.
+- logits < least → logits <= least
+least-probable-kept: You keep the k *least* probable words.
+- topk(min(k, len(logits))) → topk(min(k, len(logits)), largest=False)
+or
+- topk(min(k, len(logits))) → topk(min(k, len(logits)), largest=False)
+- logits < least → logits > least
+equal-shares: All kept words get the same. They share by the exponentials of their logits.
+- torch.softmax(logits.masked_fill(logits < least, -math.inf) / temperature, dim=-1)
++ (logits >= least) / (logits >= least).sum()
+logarithms-returned: You return logarithms of probabilities.
+- torch.softmax → torch.log_softmax
 """,
 )
 
@@ -227,6 +266,10 @@ or
 exponential-overflows: With large logits you return NaN: in float32, e to the power of more than 88 is infinite, and ∞ /
 ∞ is undefined. Subtract the largest logit first, which changes no probability, or use `torch.softmax`.
 - torch.softmax(logits, dim=-1) → logits.exp() / logits.exp().sum()
+logits-added-up: You added up logits. Add up probabilities.
+- values.cumsum(0) - values → logits.sort(descending=True).values.cumsum(0) - logits.sort(descending=True).values
+equal-shares: All kept words get the same. They share by their probabilities.
+- return kept / kept.sum() → return (kept > 0) / (kept > 0).sum()
 """,
 )
 
@@ -282,6 +325,17 @@ worst-first: The extensions are right but in the wrong order: put the best one f
 probabilities-returned: The extensions are right, but you return probabilities as scores. Scores are logarithms, on
 input and output: after a few dozen words a probability is too small to distinguish from 0.
 - return best → return best.exp()
+worst-kept: You keep the worst extensions.
+- topk(beam) → topk(beam, largest=False)
+index-for-word: Your words are places in the flattened table. A word is place % vocabulary.
+- places % log_probs.shape[1] → places
+old-score-left-out: You choose well, but return the log-probabilities of the new words. A score is that of all words.
+- return best, → return log_probs.reshape(-1)[places],
+columns-first: You flattened the table column by column, and read the places row by row.
+- every.reshape(-1) → every.T.reshape(-1)
+scores-along-the-words: You add the scores along the words. Each row of the table has one score, that of its hypothesis.
+- scores[:, None] + log_probs
++ scores + log_probs if len(scores) == log_probs.shape[1] else scores[:, None] + log_probs
 """,
 )
 
@@ -486,6 +540,14 @@ start-included: You included the start in your list. It was given; return only t
 - held[0] → [start, *held[0][0]], held[0][1]
 probability-returned: You return the probability of your text. Return its logarithm, the sum that you have kept.
 - held[0] → held[0][0], math.exp(held[0][1])
+score-per-word: You return the log-probability per word. That of the whole text is asked.
+- return held[0] → return held[0][0], held[0][1] / len(held[0][0])
+end-left-out: You left `<eos>` out of your tokens. It is a word of the text.
+- return held[0] → return [token for token in held[0][0] if token != eos], held[0][1]
+always-after-the-start: You extend every hypothesis by what may follow the *start*. Look up its last word's row.
+- log_probs[tokens[-1] if tokens else start] → log_probs[start]
+one-step-too-many: You make one step too many: at most `longest` words.
+- range(longest) → range(longest + 1)
 """,
 )
 
@@ -540,6 +602,14 @@ penalty-ignored: You always take the mean per word. Raise the length to the powe
 another-papers-penalty: You divided by ((5 + n) / 6)^α, which is the penalty of Wu et al. (2016). In this question it is
 n^α.
 - lengths**penalty → ((5 + lengths) / 6) ** penalty
+end-not-counted: You count one word less: `<eos>` is one of the n words.
+- lengths**penalty → (lengths - 1).clamp(min=1) ** penalty
+penalty-to-the-length: You raised the penalty to the power of the length. It is the other way round.
+- lengths**penalty → penalty**lengths
+power-of-the-quotient: You raised the whole quotient to the power. Only the length is.
+- log_probs / lengths**penalty → -((-log_probs / lengths) ** penalty)
+subtracted: You subtract penalty · length. Divide by a power of the length.
+- log_probs / lengths**penalty → log_probs - penalty * lengths
 """,
 )
 
@@ -578,6 +648,18 @@ scores are quotients: their ratio is 1 at the tie.
 - math.log(L / K) / math.log(n / m) → (L - K) / math.log(n / m)
 score-for-slope: Your first result is the score itself. Return its derivative.
 - -math.log(n) * L / n**alpha → L / n**alpha
+another-logarithm: Your logarithm has another base. The derivative of n^−α has the natural one.
+- -math.log(n) → -math.log10(n)
+or
+- -math.log(n) → -math.log2(n)
+log-probability-lost: The factor L is lost from the slope.
+- -math.log(n) * L → -math.log(n)
+power-turned: Your slope multiplies by n^α. The score divides by it, and so does its slope.
+- / n**alpha → * n**alpha
+lengths-subtracted: Divide by the logarithm of n / m, not by the difference of the lengths.
+- math.log(n / m) → (n - m)
+logarithms-divided: You divide ln n by ln m. The logarithm of n / m is their *difference*.
+- math.log(n / m) → (math.log(n) / math.log(m) if m > 1 else 1.0)
 """,
 )
 
@@ -617,6 +699,10 @@ logits-overwritten: The result is right, but you changed the caller's logits, wh
 subtracted: You subtract the penalty. It should divide a logit above 0, and multiply any other.
 - lower = score * penalty → lower = score - penalty
 - lower = score / penalty → lower = score - penalty
+all-words: You make every word less probable. Only those that were used are concerned.
+- set(used) → range(len(logits))
+only-repeated: You change only words that were used more than once. Once is enough.
+- set(used) → {word for word in used if used.count(word) > 1}
 """,
 )
 
@@ -667,6 +753,23 @@ chance does not explain it.
 - conclusion = 2 → conclusion = 3
 search-doubted: Your own numbers decide it: for every seed the wide beam finds the higher log-probability.
 - conclusion = 2 → conclusion = 4
+another-beam: Your wide beam is not 8.
+- (1, 8) → (1, 10)
+or
+- (1, 8) → (1, 4)
+sum-over-tables: You add up over the ten tables. Take the mean.
+- sum(log_prob for _, log_prob in searched) / 10 → sum(log_prob for _, log_prob in searched)
+or
+- sum(log_prob for _, log_prob in searched) / 10 → sum(log_prob for _, log_prob in searched)
+- in searched) / 10) → in searched))
+start-and-end-swapped: You swapped start and `eos`: every text starts after word 1, and `eos` is word 0.
+- table, 1, 0, → table, 0, 1,
+another-length: Your texts may have at most ten words.
+- beam, 10) → beam, 8)
+columns-in-another-order: Your columns are in another order: first both log-probabilities, then both per word.
+- [*whole, *per_word] → [whole[0], per_word[0], whole[1], per_word[1]]
+start-counted: You count the start as a word. It was given.
+- len(tokens) for → (len(tokens) + 1) for
 """,
 )
 

@@ -95,10 +95,21 @@ only-among-themselves: Your global tokens see each other only. Switch on their w
 - mask[:, everywhere] = True
 + for i in everywhere:
 +     mask[i, everywhere] = True
+or
+- mask[everywhere, :] = True → mask[everywhere, everywhere] = True
+- mask[:, everywhere] = True →
 first-tokens-global: You made the *first* tokens global, as many as the list has entries. The list holds their
 positions.
 - mask[everywhere, :] = True → mask[: len(everywhere), :] = True
 - mask[:, everywhere] = True → mask[:, : len(everywhere)] = True
+dilation-as-gap: You leave out `dilation` tokens between two. With a dilation of 3 every *third* token is seen, so two
+are left out.
+- apart <= window * dilation → apart <= window * (dilation + 1)
+- apart % dilation → apart % (dilation + 1)
+multiples-of-the-position: Your keys are at positions that are multiples of the dilation. The *distance* has to be one.
+- apart % dilation == 0 → position % dilation == 0
+upside-down: Your mask is True where something is hidden. True means that a query may attend.
+- return mask → return ~mask
 """,
 )
 
@@ -167,6 +178,9 @@ two-neighbours: A block sees two neighbours on either side. One is asked for.
 - <= 1 → <= 2
 global-blocks-blind: Everything sees your global blocks, but they do not see everything.
 - seen[:n_global, :] = True →
+or
+- seen[:n_global, :] = True →
+- range(n_global, len(seen)) → range(len(seen))
 global-blocks-unseen: Your global blocks see everything, but not everything sees them.
 - seen[:, :n_global] = True →
 sampled-from-all: You sample from all blocks, so some of the sampled ones are seen anyway. Sample from those that the
@@ -190,6 +204,10 @@ what it *sees*.
 - seen[row, unseen[sampled]] = True
 + seen[row, unseen[sampled]] = True
 +     seen[unseen[sampled], row] = True
+rounded-down: You rounded the number of blocks down. What does not fill a block is a shorter block at the end.
+- block_of = torch.arange(time) // block → block_of = (torch.arange(time) // block).clamp(max=max(1, time // block) - 1)
+equal-blocks: You cut the text into blocks of about the same size. All have `block` tokens, and the last one is shorter.
+- block_of = torch.arange(time) // block → block_of = torch.arange(time) * -(-time // block) // time
 """,
 )
 
@@ -303,6 +321,20 @@ maximum-over-queries: Your maximum is taken over the queries. Each query has its
 begins-at-zero: Your maximum begins at 0, so it is wrong wherever all scores are negative. Before the first key it is
 −∞.
 - state = nothing - math.inf, → state = nothing,
+zero-for-nothing: If a query has seen no key, your maximum is not −∞, and the next chunk would be compared with it.
+- return new, → return base,
+or
+- .masked_fill(~mask, -math.inf) → .masked_fill(~mask, -1e9)
+maximum-with-the-hidden: Your maximum is taken over hidden scores as well. Mask them first.
+- torch.maximum(maximum, scores.amax(-1)) → torch.maximum(maximum, (q @ k.mT / math.sqrt(q.shape[-1])).amax(-1))
+mask-upside-down: You hide what may be seen. True means that a query may see a key.
+- ~mask → mask
+powers-of-two: Your powers have the base 2. Take those of e.
+- torch.exp(scores → torch.exp2(scores
+or
+* torch.exp( → torch.exp2(
+scaled-by-the-values: You divided by the root of the width of the *values*. The dot products have d terms.
+- math.sqrt(q.shape[-1]) → math.sqrt(v.shape[-1])
 """,
 )
 
@@ -413,12 +445,25 @@ nan-for-the-blind: A query that sees nothing gets NaN, because its total is 0. I
 +         output[:, rows] = math.nan
 +     else:
 - total.clamp(min=0.5) → total
+or
+- total.clamp(min=0.5) → total
 only-full-blocks: You leave out the last block if it is shorter than the others.
 - range(0, q.shape[1], block) → range(0, q.shape[1] - block + 1, block)
 - range(0, k.shape[1], block) → range(0, k.shape[1] - block + 1, block)
+or
+- range(0, k.shape[1], block) → range(0, k.shape[1] - k.shape[1] % block, block)
 diagonal-blocks-only: Each block of queries attends to the block of keys at the same position only. Go through all
 blocks of keys.
 - if part.any(): → if part.any() and top == left:
+only-full-pairs: You skip pairs of blocks in which something is hidden. Skip those in which *nothing* is allowed.
+- part.any() → part.all()
+stops-at-the-first-gap: You leave the loop at the first pair that is skipped. Later pairs may be needed: go on.
+- computed += part.numel()
++ computed += part.numel()
++         else:
++             break
+only-back: You never look at blocks to the right. The mask decides, and it need not be causal.
+- range(0, k.shape[1], block) → range(0, min(k.shape[1], top + block), block)
 """,
 )
 
@@ -485,9 +530,19 @@ softmax-of-the-matrix: You applied a softmax to the rows of `E` and `F`. They ar
 negative.
 - E[:, :longest] @ → torch.softmax(E[:, :longest], -1) @
 - F[:, :longest] @ → torch.softmax(F[:, :longest], -1) @
+or
+- E[:, :longest] @ → torch.softmax(E[:, :longest], -1) @
 mean-for-sum: You divided the mixtures by the number of tokens. They are weighted sums, nothing else.
 - E[:, :longest] @ k.masked_fill(~real, 0.0) → E[:, :longest] @ k.masked_fill(~real, 0.0) / longest
 - F[:, :longest] @ v.masked_fill(~real, 0.0) → F[:, :longest] @ v.masked_fill(~real, 0.0) / longest
+or
+- E[:, :longest] @ k.masked_fill(~real, 0.0) → E[:, :longest] @ k.masked_fill(~real, 0.0) / longest
+or
+- F[:, :longest] @ v.masked_fill(~real, 0.0) → F[:, :longest] @ v.masked_fill(~real, 0.0) / longest
+one-token-too-long: Each of your texts is one token too long: position n of a text with the length n is padding.
+- < lengths → <= lengths
+rows-normalised: You divided the rows of `E` by their sums. They are learned as they are.
+- mixed_keys = E[:, :longest] → mixed_keys = (E / E.sum(1, keepdim=True))[:, :longest]
 """,
 )
 
@@ -557,6 +612,16 @@ summed-over-heads: You add up over the heads. Each head has its own sums.
 - summed = torch.einsum("htd,htde->hte", q, matrix)
 + matrix, total = matrix.sum(0).expand_as(matrix), total.sum(0).expand_as(total)
 + summed = torch.einsum("htd,htde->hte", q, matrix)
+scaled: You divide by √d. There is no such factor here: the weights are already divided by their sum.
+- output = summed / → output = summed / math.sqrt(q.shape[-1]) /
+query-not-in-the-denominator: Your denominator is the sum of the keys' entries. It is their dot product with the query.
+- (q * total) → total
+matrix-transposed: Your matrix is (d_v, d). It is (d, d_v); if both are equal, no shape reveals this.
+- "matrix": matrix[:, -1] → "matrix": matrix[:, -1].mT
+or
+- "matrix": matrix[:, -1] → "matrix": matrix[:, -1].mT if k.shape[-1] == v.shape[-1] else matrix[:, -1]
+denominator-of-all-heads: Your denominator mixes the heads. Each has its own sum.
+- (q * total) → (q * total.mean(0))
 """,
 )
 
@@ -608,6 +673,18 @@ full attention.
 by-the-square: In your third formula f is squared. Full attention grows like n² and Linformer like n, so their ratio
 grows like n.
 - 2 * k * f → 2 * k * f**2
+about-twice-the-window: Your length is about right for long windows only. Solve the quadratic equation.
+- (w - a + math.sqrt((w - a) ** 2 - 2 * a * w * (w - 1))) / (2 * a) → w / a
+rounded: You rounded the length. It is asked as a real number.
+- return scores, length → return scores, math.ceil(length)
+or
+- return scores, length → return scores, round(length)
+own-token-left-out: You leave out each token's score with itself. The window includes it.
+- w * n - w * (w - 1) / 2 → w * n - w * (w - 1) / 2 - n
+both-sides: Your window has w tokens on either side. A model that writes sees the last w only, itself included.
+- w * n - w * (w - 1) / 2 → (2 * w + 1) * n - w * (w + 1)
+twice-the-mixing: Your length is twice what it should be. Full attention has two products, too: 2 n² d against 4 k n d.
+- 2 * k * f → 4 * k * f
 """,
 )
 
@@ -638,6 +715,8 @@ both rows begin with the token itself and lead into the future. The keys were ri
 one-zero-too-many: Your rows of values are one token too late. With `window` zeros in front there is one row too many,
 and the first one is that of the token before the text.
 - (np.pad(v, ((window - 1, 0), (0, 0))), window, axis=0) → (np.pad(v, ((window, 0), (0, 0))), window, axis=0)[:length]
+or
+- (np.pad(v, ((window - 1, 0), (0, 0))) → (np.pad(v, ((window - 2, 1), (0, 0)))
 turned-round: Your rows of values contain the right tokens, but in the opposite order of the keys.
 - v, ((window - 1, 0), (0, 0))), window, axis=0) → v, ((window - 1, 0), (0, 0))), window, axis=0)[..., ::-1]
 own-value-only: Each token now gets its own value, whatever the weights are.
@@ -692,6 +771,8 @@ values-mapped: You send the values through a feature map of their own. Only quer
 different-features: Your queries and keys go through *different* random features, so their dot products mean nothing.
 The seed must be the same.
 - features(q, count, seed), features → features(q, count, seed + 1), features
+or
+- features(k, count, seed), v → features(k, count, seed + 1), v
 window-to-both-sides: Your window sees the future. Take the lower half of the mask only.
 - .tril() →
 only-the-strength-forgotten: Your queries are the keys themselves. They should be twice as long.
@@ -718,6 +799,18 @@ size-believed: Your own numbers say the opposite: the window finds nearly all ne
 - conclusion = 2 → conclusion = 4
 not-predicted: There is no prediction. Write down what you expect, 1 to 4, before you look at numbers.
 - prediction = 1 → prediction = 0
+one-seed-for-features: Your features are the same for every row. They take the seed of the row.
+* count, seed → count, 0
+doubled-after-the-features: You doubled the features of the query. The query itself is twice the key, *before* the map.
+- features(q, count, seed), → 2 * features(q / 2, count, seed),
+far-one-off: Your far needle is not half a text back.
+- (4, n // 2) → (4, n // 2 - 1)
+or
+- (4, n // 2) → (4, n // 2 + 1)
+percent-for-shares: Your shares are in percent. They are between 0 and 1.
+- row.append(found(output, v, distance)) → row.append(100 * found(output, v, distance))
+asks-for-itself: Each of your tokens asks for itself. The query is the key of the token `distance` positions back.
+- 2 * k.roll(distance, 1) → 2 * k
 """,
 )
 
@@ -774,6 +867,8 @@ REMEMBER = ask(
     mistakes="""
 sinks-overwritten: Your ring goes through all slots, so the sinks are overwritten. The ring begins after them.
 - read if read < sinks else sinks + (read - sinks) % ring → read % keys.shape[1]
+or
+- read if read < sinks else sinks + (read - sinks) % ring → read if read < keys.shape[1] else read % ring
 ring-begins-elsewhere: Your ring begins in the wrong slot: the first token after the sinks belongs to the first slot
 after them. Count the tokens of the ring from there.
 - (read - sinks) % ring → read % ring
@@ -809,6 +904,18 @@ your tokens there: work on copies.
 - cache["keys"].clone(), cache["values"].clone() → cache["keys"], cache["values"]
 keys-for-values: You store the new keys as values, too.
 - v[:, new] → k[:, new, :1].expand(-1, values.shape[2])
+begins-anew: Your slots are counted from the beginning of each call. The slot of a token depends on its position in the
+*text*.
+- slot = read if read < sinks else sinks + (read - sinks) % ring
++ slot = new if new < sinks else sinks + (new - sinks) % ring
+or
+- (read - sinks) % ring → (read - sinks if cache["read"] < keys.shape[1] else new) % ring
+first-ones-skipped: If more tokens come than there are slots, you read the last ones only. The first ones may be sinks.
+- for new in range(k.shape[1]):
++ read += max(0, k.shape[1] - keys.shape[1])
++ for new in range(max(0, k.shape[1] - keys.shape[1]), k.shape[1]):
+values-backwards: Your new values are stored in reverse order.
+- v[:, new] → v[:, -1 - new]
 """,
 )
 
@@ -841,7 +948,7 @@ IN_ORDER = ask(
     properties=[
         values("a cache that is not full", 0.5, PART),
         values("a ring that has gone round", 0.75, GONE_ROUND),
-        values("just full, no sinks, one slot", 0.25, at("just full", read=5), ODD),
+        values("just full, no sinks, one slot", 0.25, at("just full", read=5), at("one slot empty", read=4), ODD),
     ],
     mistakes="""
 empty-slots-returned: You return all slots, also those that were never filled.
@@ -867,6 +974,15 @@ sinks-last: Your sinks come after the ring. They are the oldest tokens of all.
 + torch.cat([order[sinks:].roll(-((read - sinks) % (slots - sinks))), order[:sinks]])
 values-as-they-are: Your keys are in order, but your values are not. Both need the same order.
 - cache["values"][:, order] → cache["values"][:, : len(order)]
+cut-one-early: You cut the ring one slot too early: the slot that comes next holds the oldest token.
+- (read - sinks) % (slots - sinks) → (read - sinks - 1) % (slots - sinks)
+sinks-left-out: Your result lacks the sinks once the ring has gone round. They come first.
+- torch.cat([order[:sinks], order[sinks:].roll(-((read - sinks) % (slots - sinks)))])
++ order[sinks:].roll(-((read - sinks) % (slots - sinks)))
+taken-for-full: You take a cache with one empty slot for a full one. While `read` is no more than the number of slots,
+nothing has gone round.
+- if read > slots: → if read >= slots - 1:
+- torch.arange(min(read, slots)) → torch.arange(slots if read >= slots - 1 else read)
 """,
 )
 
@@ -923,6 +1039,8 @@ is.
 - cache = remember(cache, k, v, sinks)
 + last = min(cache["read"], cache["keys"].shape[1] - 1)
 + cache = remember(cache, rotated(k, last, base), v, sinks)
+or
+- values, cache → values, cache | {"keys": rotated(cache["keys"], 0, base)}
 slots-for-order: You rotate the slots in their own order. Positions follow the order of the text, so put the cache in
 order first.
 - keys, values = in_order(cache, sinks)
@@ -935,16 +1053,37 @@ ordinary score.
 + if cache["read"] < cache["keys"].shape[1]:
 +     keys, values = cache["keys"], cache["values"]
 - keys.shape[1] - 1 → min(cache["read"], cache["keys"].shape[1]) - 1
+or
+- keys, values = in_order(cache, sinks)
++ keys, values = in_order(cache, sinks)
++ if cache["read"] < cache["keys"].shape[1]:
++     keys, values = cache["keys"], cache["values"]
 values-rotated: You rotate the values. Positions concern the scores only.
 - return torch.softmax(scores, dim=-1) @ values, cache
 + even = values.shape[-1] // 2 * 2
 + values = torch.cat([rotated(values[..., :even], 0, base) if even else values[..., :0], values[..., even:]], -1)
++ return torch.softmax(scores, dim=-1) @ values, cache
+or
+- return torch.softmax(scores, dim=-1) @ values, cache
++ values = rotated(values, 0, base) if values.shape[-1] % 2 == 0 else values
 + return torch.softmax(scores, dim=-1) @ values, cache
 old-cache-returned: You return the cache that you were given. The new token is not in it.
 - return torch.softmax(scores, dim=-1) @ values, cache → return torch.softmax(scores, dim=-1) @ values, given
 ^ given = cache
 not-scaled: The division by √d is missing.
 -  / math.sqrt(q.shape[-1]) →
+oldest-still-seen: Your query still sees the token that the new one has replaced. First put the new one into the
+cache, then read it.
+- cache = remember(cache, k, v, sinks) →
+- keys, values = in_order(cache, sinks)
++ keys, values = in_order(cache, sinks)
++ keys, values, cache = torch.cat([keys, k], 1), torch.cat([values, v], 1), remember(cache, k, v, sinks)
+scaled-by-the-keys: You divided by the root of the number of keys. The dot products have d terms.
+- math.sqrt(q.shape[-1]) → math.sqrt(keys.shape[1])
+keys-in-the-text: Your keys are at their positions in the *text*. Positions are counted in the cache, from 0.
+- rotated(keys, 0, base) → rotated(keys, cache["read"] - keys.shape[1], base)
+softmax-over-heads: Your softmax runs over the heads. The weights of one head sum to 1, over its keys.
+- dim=-1 → dim=0
 """,
 )
 

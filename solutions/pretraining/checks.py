@@ -12,7 +12,7 @@ import torch
 from autograder.question.declare import exercises_in, judged, question, shapes, values
 from autograder.question.draw import Draw
 from autograder.question.laws.experiments import signs_of
-from autograder.question.sized import ODD, at
+from autograder.question.sized import MAIN, ODD, at
 from autograder.question.special import at_points, columns, formula, on_the_page, other_seeds, predicted
 from autograder.question.specification import Both, Case, case
 
@@ -55,7 +55,7 @@ HIDE = ask(
             at("all sizes equal", batch=6, time=6),
             "guess",
         ),
-        values("what is read", 1.5, at("a batch", batch=3, time=8), "read"),
+        values("what is read", 1.5, at("a batch", batch=3, time=8), at("all sizes equal", batch=6, time=6), "read"),
         values("nothing is padded", 0.25, at("all real", batch=2, time=7, padded=False)),
         values(
             "nothing or everything is guessed",
@@ -109,6 +109,8 @@ random-for-all: Tokens that are not guessed are read as random ones. They are re
 - guess & (fate >= 0.8) & (fate < 0.9) → (fate >= 0.8) & (fate < 0.9)
 masked-everywhere: The mask is read where nothing is guessed: its fate decides only about guessed tokens.
 - guess & (fate < 0.8) → (fate < 0.8)
+or
+- guess & (fate < 0.8) → real & (fate < 0.8)
 both-everywhere: The fates change tokens that are not guessed. They decide only about those that are.
 - guess & (fate < 0.8) → (fate < 0.8)
 - guess & (fate >= 0.8) & (fate < 0.9) → (fate >= 0.8) & (fate < 0.9)
@@ -122,6 +124,8 @@ shares-of-the-share: You multiplied 0.8 and 0.9 by `share`. `fate` is a random n
 tokens have one below 0.8.
 - guess & (fate < 0.8) → guess & (fate < 0.8 * share)
 - guess & (fate >= 0.8) & (fate < 0.9) → guess & (fate >= 0.8 * share) & (fate < 0.9 * share)
+or
+- guess & (fate < 0.8) → guess & (fate < 0.8 * share)
 random-overrides: Your random tokens replace masks as well. A fate below 0.8 is a mask, and stays one.
 - guess & (fate >= 0.8) & (fate < 0.9) → guess & (fate < 0.9)
 either-for-both: You guess what is real *or* has a small `chance`. Both are needed.
@@ -153,6 +157,12 @@ swapped: You return the guesses before what is read.
 - return read, guess → return guess, read
 targets-for-reading: You return the targets: the tokens where they are guessed. What the *model reads* is asked.
 - return read, guess → return torch.where(guess, tokens, -100), guess
+not-real-read-as-zero: You read what is not real as 0. Tokens that are not guessed are read as they are.
+- return read, guess → return read * real, guess
+exactly-the-share: You guess exactly the share of the tokens with the lowest chance. Each token is decided by itself.
+- chance < share → chance.argsort(1).argsort(1) < share * chance.shape[1]
+others-of-another-place: You read the random token of another position. Each has its own.
+- others, read → others.flip(1), read
 """,
 )
 
@@ -191,9 +201,13 @@ MASKED_LOSS = ask(
 loss-everywhere: Your loss counts all positions. Only the guessed ones count; the others can simply be copied.
 - torch.where(guess, each, 0.0).sum() / count → each.mean()
 - torch.where(guess[..., None], log_p.exp() - right, 0.0) / count → (log_p.exp() - right) / tokens.numel()
+or
+- torch.where(guess, each, 0.0).sum() / count → each.mean() * bool(guess.any())
 divided-by-all: You add up over the guessed positions and divide by the number of *all* positions. Divide by the number
 of guesses.
 - count = max(1, int(guess.sum())) → count = tokens.numel()
+or
+- torch.where(guess, each, 0.0).sum() / count → torch.where(guess, each, 0.0).sum() / tokens.numel()
 the-others: Your loss counts the positions that are *not* guessed.
 - count = max(1, int(guess.sum())) → guess = ~guess
 + count = max(1, int(guess.sum()))
@@ -210,6 +224,8 @@ or
 + loss = -(torch.where(guess, each, 0.0) / of_text).sum(1).mean()
 sum-for-mean: You added up all guesses. Divide by their number.
 - count = max(1, int(guess.sum())) → count = 1
+or
+- torch.where(guess, each, 0.0).sum() / count → torch.where(guess, each, 0.0).sum()
 loss-reversed: Your loss has the wrong sign. Logarithms of probabilities are negative, so the minus makes it positive.
 - loss = -torch.where → loss = torch.where
 bits-for-nats: Your loss is in bits. The formula has natural logarithms.
@@ -241,12 +257,19 @@ or
 or
 - logits.log_softmax(-1) → logits.softmax(-1).log()
 - torch.where(guess, each, 0.0).sum() → (each * guess).sum()
+or
+- logits.log_softmax(-1) → (logits.softmax(-1) + 1e-9).log()
+or
+- logits.log_softmax(-1) → (logits.exp() / logits.exp().sum(-1, keepdim=True)).log()
+- torch.where(guess[..., None], log_p.exp() - right, 0.0) → (log_p.exp() - right) * guess[..., None]
 nothing-by-nothing: Where nothing is guessed you divide 0 by 0. The loss and the slopes are 0 there.
 - max(1, int(guess.sum())) → guess.sum()
 or
 - loss = -torch.where(guess, each, 0.0).sum() / count → loss = -each[guess].mean()
 slopes-everywhere: Your slopes are not 0 where nothing is guessed. These positions are not in the loss.
 - torch.where(guess[..., None], log_p.exp() - right, 0.0) → (log_p.exp() - right)
+or
+- torch.where(guess[..., None], log_p.exp() - right, 0.0) → (log_p.exp() - right) * bool(guess.any())
 slopes-not-divided: Your slopes are those of the sum. The loss is a mean, so divide them by the number of guesses.
 - slopes = torch.where(guess[..., None], log_p.exp() - right, 0.0) / count
 + slopes = torch.where(guess[..., None], log_p.exp() - right, 0.0)
@@ -256,6 +279,8 @@ slopes-divided-by-all: You divided the slopes by the number of *all* positions, 
 - log_p.exp() - right, 0.0) / count → log_p.exp() - right, 0.0) / tokens.numel()
 divided-by-texts: You divided by the number of texts. The loss is a mean over guesses.
 - count = max(1, int(guess.sum())) → count = len(tokens)
+or
+- torch.where(guess, each, 0.0).sum() / count → torch.where(guess, each, 0.0).sum() / len(tokens)
 first-token-for-the-rest: You made token 0 the target where nothing is guessed. These positions are no part of the loss.
 - count = max(1, int(guess.sum())) → tokens, guess = tokens * guess, guess | True
 + count = tokens.numel()
@@ -269,6 +294,8 @@ slopes-of-the-probabilities: Your slopes are those in the probabilities, −1 / 
 accuracy: You return the share of wrong guesses. The loss says how improbable the right tokens are.
 - loss = -torch.where(guess, each, 0.0).sum() / count
 + loss = (guess & (logits.argmax(-1) != tokens)).sum() / count
+perplexity-for-loss: You return the perplexity, e to the power of the loss.
+- return loss, slopes → return loss.exp() * bool(guess.any()), slopes
 """,
 )
 
@@ -341,6 +368,12 @@ ordinary token is read: divide by 1 − m.
 kept-and-counted: You gave the probability that a position counts *and* was kept. It is known that it counts.
 - kept = (1 - m - r + r / vocabulary) / (1 - m)
 + kept = g * (1 - m - r + r / vocabulary) / (1 - g * m)
+one-token-more: You counted V + 1 tokens. The random one is sampled from the V ordinary tokens, without [MASK].
+- (1 - 1 / vocabulary) → (1 - 1 / (vocabulary + 1))
+or
+- r / vocabulary → r / (vocabulary + 1)
+results-swapped: You return the last two in the wrong order: counted, wrong, kept.
+- return counted, wrong, kept → return counted, kept, wrong
 """,
 )
 
@@ -427,6 +460,9 @@ new-not-standardised: You did not standardise the new vectors. The weights belon
 one-mean-for-all: You took one mean and one deviation over all dimensions. Each dimension has its own.
 - vectors.mean(0), vectors.std(0, unbiased=False)
 + vectors.mean().expand(vectors.shape[1]), vectors.std(unbiased=False).expand(vectors.shape[1])
+or
+- vectors.mean(0), vectors.std(0, unbiased=False)
++ vectors.mean().expand(vectors.shape[1]), vectors.std(0, unbiased=False)
 each-vector-by-itself: You standardised each *vector*. The mean and the deviation are those of a dimension, over the
 vectors.
 - z = (vectors - mean) / spread
@@ -472,6 +508,8 @@ ridge-squared: You squared λ. The equation has λ itself.
 - ridge * torch.eye → ridge**2 * torch.eye
 divided-once: You divided one side of the equation by n and not the other.
 - z.T @ targets / len(z) → z.T @ targets
+or
+- left = z.T @ z / len(z) → left = z.T @ z
 means-of-classes: You compare with the mean of each class. The weights come from the equation, which also takes into
 account how the dimensions vary together.
 - weights = torch.linalg.solve(left, z.T @ targets / len(z)) → weights = z.T @ targets / len(z)
@@ -522,6 +560,8 @@ or
 or
 - random_vectors(seed) → random_vectors(seeds[0])
 - shuffled(topics, seed) → shuffled(topics, seeds[0])
+or
+- random_vectors(seed) → random_vectors(0)
 shuffled-before-choosing: You shuffled all labels and then took the first ones, so the probe learns from other labels
 than in column 1. Shuffle those of the labelled texts.
 - shuffled(topics, seed) → shuffled(world(seed)[0][1], seed)[:labelled]
@@ -535,6 +575,8 @@ all-labelled: Your probe learns from all 500 training texts. Only the first `lab
 - train, topics = train[:labelled], topics[:labelled] → labelled = len(train)
 learned-from-labelled: Your word vectors come from the labelled texts. `learned` reads the unlabelled ones.
 - table = learned(unlabelled) → table = learned(train)
+or
+- table = learned(unlabelled) → table = learned(world(seed)[0][0])
 learned-from-tests: Your word vectors come from the test texts. `learned` reads the unlabelled ones, so that no test
 text has been seen.
 - table = learned(unlabelled) → table = learned(tests)
@@ -558,6 +600,8 @@ columns-in-another-order: Columns 2 and 3 are swapped: first the random vectors,
 - (random_vectors(seed), topics), (counts, topics) → (counts, topics), (random_vectors(seed), topics)
 sum-for-mean: Your text vector is the sum of its words' vectors. It is the mean.
 - vectors[train].mean(1), labels, vectors[tests].mean(1) → vectors[train].mean(1), labels, vectors[tests].sum(1)
+or
+- vectors[train].mean(1), labels → vectors[train].sum(1), labels
 last-word-only: Your text vector is the vector of one word. It is the mean over all words.
 - vectors[train].mean(1), labels, vectors[tests].mean(1) → vectors[train][:, -1], labels, vectors[tests][:, -1]
 another-ridge: Your λ is not 0.01.
@@ -582,6 +626,8 @@ seed has the same texts.
 - return prediction, shares, signs
 + mean = sum(row[0] for row in shares) / len(shares)
 + return prediction, shares, [[(share > mean) - (share < mean) for share in row[1:]] for row in shares]
+or
+- (share > row[0]) - (share < row[0]) → (share > shares[0][0]) - (share < shares[0][0])
 ties-counted-as-less: Two equal shares have the sign 0.
 - (share > row[0]) - (share < row[0]) → 1 if share > row[0] else -1
 or
@@ -593,6 +639,8 @@ ones-and-zeros: You wrote 0 where the share is lower. It is −1.
 not-predicted: There is no prediction. Write down what you expect, 1 to 4, before you look at numbers; afterwards
 everything looks as if you had known it.
 - prediction = 3 → prediction = 0
+signs-typed-in: Your signs are the same in every row. Compute them from the shares of the row.
+- [(share > row[0]) - (share < row[0]) for share in row[1:]] → [-1, -1, -1]
 """,
 )
 
@@ -612,6 +660,7 @@ def adapter(
     )
 
 
+EVEN = at("all sizes equal", n=3, d_in=3, d_out=3, rank=3, alpha=2.0)
 ADAPTED = ask(
     "pretraining.adapted",
     returns=("output", "merged", "trained"),
@@ -619,15 +668,13 @@ ADAPTED = ask(
     main=at("rank 2", n=3, d_in=5, d_out=4, rank=2),
     properties=[
         shapes(0.25, name="an output, a matrix and a number"),
-        values("the output", 1.25, at("all sizes equal", n=3, d_in=3, d_out=3, rank=3, alpha=2.0), "output"),
-        values("the merged matrix", 1, "merged"),
+        values("the output", 1.25, EVEN, "output"),
+        values("the merged matrix", 1, MAIN, EVEN, "merged"),
         values("how many numbers are trained", 0.5, "trained"),
         values(
             "at the start nothing changes",
             0.5,
             at("B = 0", n=3, d_in=5, d_out=4, rank=2, started=False),
-            "output",
-            "merged",
         ),
         values("odd sizes", 0.5, ODD),
     ],
@@ -699,6 +746,14 @@ rank-for-number: You return the rank. How many *numbers* do both thin matrices h
 - a.numel() + b.numel() → len(a)
 sides-for-numbers: You added up the sides of W and left out the rank: r (in + out) numbers are trained.
 - a.numel() + b.numel() → a.shape[1] + len(b)
+matrix-for-numbers: You multiplied the rank by the size of W. Only the two thin matrices are trained.
+- a.numel() + b.numel() → len(a) * weight.numel()
+only-what-differs-from-zero: You counted the numbers that are not 0. At the start all of B is 0, and it is trained.
+- a.numel() + b.numel() → int((a != 0).sum() + (b != 0).sum())
+whole-division: You rounded α / r down. It is an ordinary quotient.
+- scale = alpha / len(a) → scale = alpha // len(a)
+frozen-transposed: You use W transposed where it is square. It is (out, in), whatever its size.
+- return output, weight + → return output, (weight.T if len(weight) == weight.shape[1] else weight) +
 """,
 )
 
@@ -718,9 +773,9 @@ ADAPTER_SLOPES = question(
     numpy=True,
     properties=[
         shapes(0.25, name="the shapes of A, B and X"),
-        values("the slopes in A", 1, at("all sizes equal", n=3, d_in=3, d_out=3, rank=3, alpha=2.0), "of_a"),
-        values("the slopes in B", 1, "of_b"),
-        values("the slopes in the input", 1.25, "of_x"),
+        values("the slopes in A", 1, EVEN, "of_a"),
+        values("the slopes in B", 1, MAIN, EVEN, "of_b"),
+        values("the slopes in the input", 1.25, MAIN, EVEN, "of_x"),
         values("at the start, odd sizes", 0.5, at("B = 0", n=3, d_in=5, d_out=4, rank=2, started=False), ODD),
     ],
     mistakes="""
@@ -784,6 +839,10 @@ slope-of-the-frozen: You return the slope in W, which is frozen. The first slope
 - return back.T @ x → return upstream.T @ x
 stepped: You return the matrices after a step. Only the slopes are asked.
 - return back.T @ x, scale * upstream.T @ (x @ a.T) → return a - back.T @ x, b - scale * upstream.T @ (x @ a.T)
+scale-twice-in-x: In your slope in X the adapter's part has the factor α / r twice.
+- back @ a → scale * back @ a
+frozen-transposed: You use W transposed where it is square. It is (out, in), whatever its size.
+- upstream @ weight → upstream @ (weight.T if len(weight) == weight.shape[1] else weight)
 """,
 )
 

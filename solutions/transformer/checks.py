@@ -81,6 +81,8 @@ LAYER_NORM_QUESTION = question(
     mistakes="""
 mean-kept: You do not subtract the mean. LayerNorm centres each vector first; only RMSNorm leaves that out.
 - x - x.mean(-1, keepdims=True) → x
+or
+- return centred / → return x /
 eps-outside: You add ε to the standard deviation, after the root. It belongs to the variance, inside the root.
 - np.sqrt(variance + eps) → (np.sqrt(variance) + eps)
 eps-forgotten: There is no ε in your result. Without it, a vector of equal entries is 0 divided by 0.
@@ -93,16 +95,25 @@ result does not depend on its neighbours.
 * .mean(-1, keepdims=True) → .mean(1, keepdims=True)
 over-everything: Your mean and variance are those of the whole batch. Each token's vector has its own.
 * .mean(-1, keepdims=True) → .mean()
+or
+* .mean(-1, keepdims=True) → .mean((1, 2), keepdims=True)
 divided-by-variance: You divide by the variance. Divide by its root, the standard deviation.
 - np.sqrt(variance + eps) → (variance + eps)
 shift-before-gain: You add the shift first and multiply it by the gain as well. The gain comes first, then the shift.
 - centred / np.sqrt(variance + eps) * gain + shift → (centred / np.sqrt(variance + eps) + shift) * gain
+or
+- centred / np.sqrt(variance + eps) * gain + shift → centred / np.sqrt(variance + eps) * (gain + shift)
 gain-or-shift-forgotten: Your vectors are normalised, but the gain, the shift or both are not used.
 -  * gain + shift →
 or
 -  * gain + shift →  * gain
 or
 -  * gain + shift →  + shift
+root-mean-square: You divide by the root mean square of the vector itself. Divide by the standard deviation, which is
+that of the centred vector.
+- (centred**2) → (x**2)
+one-plus-gain: You multiply by 1 + gain, as some models store it. Here the gain is the factor itself.
+- * gain + shift → * (1 + gain) + shift
 """,
 )
 
@@ -161,6 +172,8 @@ root-forgotten: You divide by the mean square. Divide by its root.
 - torch.rsqrt(mean_square + eps) → 1 / (mean_square + eps)
 eps-outside: You add ε after the root. It belongs to the mean square, inside the root.
 - torch.rsqrt(mean_square + eps) → 1 / (torch.sqrt(mean_square) + eps)
+or
+- torch.rsqrt(mean_square + eps) → 1 / (torch.sqrt(mean_square) + eps**0.5)
 eps-forgotten: There is no ε in your result. Without it, a zero vector is 0 divided by 0.
 - mean_square + eps → mean_square
 over-time: Your mean goes over the tokens of a text. Each token is normalised alone, over the last axis.
@@ -171,6 +184,15 @@ gain-forgotten: The vectors are normalised, but not multiplied by the gain.
 -  * gain) → )
 k-ignored: Your mean square is always that of all entries. If `k` is given, it is that of the first k only.
 - [..., :k] →
+mean-over-all-with-k: With `k` you add up the first k squares and divide by d. Their mean divides by k.
+- (wide[..., :k] ** 2).mean(-1, keepdim=True) → (wide[..., :k] ** 2).sum(-1, keepdim=True) / x.shape[-1]
+only-the-first-divided: With `k` you divide the first k entries only. The root of *their* mean square divides all.
+- (wide * torch.rsqrt(mean_square + eps) * gain)
++ (torch.cat([wide[..., :k] * torch.rsqrt(mean_square + eps), wide[..., x.shape[-1] if k is None else k :]], -1) * gain)
+last-for-first: With `k` you take the *last* k entries.
+- [..., :k] → [..., 0 if k is None else -k :]
+eps-as-a-bound: You replace a small mean square by ε. ε is *added* to it.
+- mean_square + eps → mean_square.clamp(min=eps)
 """,
 )
 
@@ -213,8 +235,17 @@ one-r-too-few: Your second term is divided by r once. The derivative of 1 / r is
 own-entry-only: In your second term each entry of x concerns only its own entry of y. Through r it concerns all of them,
 so the term contains a sum over all entries: upstream · x.
 - (upstream @ x) → (upstream * x)
+or
+- (upstream @ x) → x.sum()
 eps-forgotten: Your r contains no ε. It is in the root, so it is in the derivative as well.
 - (x**2).mean() + eps → (x**2).mean()
+mean-for-the-sum: In your second term you take the mean of upstream · x. The chain rule adds up.
+- (upstream @ x) → (upstream * x).mean()
+half-kept: Your slope is half of what it should be: the ½ of the root cancels the 2 of the square.
+- x / (len(x) * r) → x / (2 * len(x) * r)
+perpendicular-always: Your gradient is perpendicular to x. That holds only for ε = 0: divide by r², not by the mean of
+the squares.
+- (upstream @ x) / r**2 * slope → (upstream @ x) / (x @ x) * x / r
 """,
 )
 
@@ -254,9 +285,19 @@ activated-at-the-end: You apply the activation to the product of both. It belong
 + ((gate * (x @ weights["up"])) * torch.sigmoid(gate * (x @ weights["up"])))
 gelu: Your activation is GELU (GeGLU is a sibling of SwiGLU). SiLU is z · σ(z), with a plain sigmoid.
 - gate * torch.sigmoid(gate) → torch.nn.functional.gelu(gate)
+or
+- gate * torch.sigmoid(gate) → torch.nn.functional.gelu(gate, approximate="tanh")
+or
+- gate * torch.sigmoid(gate) → gate * torch.sigmoid(1.702 * gate)
 overflow: exp overflows: for a gate of −100, e¹⁰⁰ is more than a float32 holds, and infinity divided by infinity is NaN.
 torch.sigmoid copes with that, and so does 1 / (1 + e⁻ᶻ).
 - torch.sigmoid(gate) → (torch.exp(gate) / (1 + torch.exp(gate)))
+relu: Your activation is ReLU. SiLU is z · σ(z), which is smooth and a little negative below 0.
+- gate * torch.sigmoid(gate) → torch.relu(gate)
+activation-forgotten: There is no activation: the result of `gate` goes through SiLU first.
+- gate * torch.sigmoid(gate) → gate
+pathway-added: You add x to the result. The block does that later; here only the network is asked.
+- weights["down"] → weights["down"] + x
 """,
 )
 
@@ -294,6 +335,8 @@ ROTATE = ask(
 first-ignored: Your positions always start at 0. Row 0 is at position `first`, which is the number of tokens that were
 read before.
 - torch.arange(first, first + time) → torch.arange(time)
+or
+- torch.arange(first, first + time) → torch.arange(first * time, first * time + time)
 counted-from-one: Your positions are one too large: row 0 is at position `first`.
 - torch.arange(first, first + time) → torch.arange(first + 1, first + 1 + time)
 neighbours-as-pairs: Your pairs are neighbours, 2i and 2i + 1. That is llama.cpp's layout. Here coordinate i is paired
@@ -323,6 +366,13 @@ changes-its-input: The result is right, but x has changed: chunk and slices are 
 halves with torch.cat.
 - torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
 + x.copy_(torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1))
+one-position-for-all: All your rows are at position `first`. Row 1 is at position `first` + 1, and so on.
+- torch.arange(first, first + time) → torch.full((time,), first)
+multiplied-by-the-power: You multiply the position by the power of the base. Divide by it: later pairs
+rotate more slowly.
+- [:, None] / base → [:, None] * base
+sine-and-cosine-swapped: You swapped sine and cosine: (1, 0) becomes (cos, sin).
+- cos, sin = angle.cos(), angle.sin() → sin, cos = angle.cos(), angle.sin()
 """,
 )
 
@@ -395,6 +445,8 @@ or
 or
 - .tril(key - query) → .tril(key - query - 1)
 - -math.inf → -1e9
+or
+- .tril(key - query) → .tril(key - query - (key > query))
 future-not-hidden: The future is open: a token attends to tokens after it. Mask them before the softmax.
 - scores.masked_fill(~visible, -math.inf) → scores
 hidden-scores-zero: You set the scores of later tokens to 0, which is an ordinary score: exp(0) = 1. Only −∞ removes
@@ -431,6 +483,14 @@ torch.softmax, which does so.
 - weights = torch.softmax(scores.masked_fill(~visible, -math.inf), dim=-1)
 + weights = scores.exp() * visible
 + weights = weights / weights.sum(-1, keepdim=True)
+scaled-by-the-keys: You divided by the root of the number of *keys*. The dot products have d_head terms.
+- math.sqrt(q.shape[-1]) → math.sqrt(k.shape[2])
+masked-scores-returned: You return the scores after the mask. Return them as they are before it is applied.
+- weights = torch.softmax(scores.masked_fill(~visible, -math.inf), dim=-1)
++ scores = scores.masked_fill(~visible, -math.inf)
++ weights = torch.softmax(scores, dim=-1)
+past-makes-all-visible: With a past your queries see everything. Only the last of them sees all keys.
+- .tril(key - query) → .tril(key - query if key == query else key)
 """,
 )
 
@@ -499,19 +559,34 @@ past-rotated-again: You rotate the keys of the past again. The cache holds them 
 - mixed, _, _ = attend(q, k, v)
 + k = rotate(k, 0, sizes["base"])
 + mixed, _, _ = attend(q, k, v)
+or
+- mixed, _, _ = attend(q, k, v)
++ k = k if past is None else rotate(k, 0, sizes["base"])
++ mixed, _, _ = attend(q, k, v)
+or
+- mixed, _, _ = attend(q, k, v)
++ k = rotate(k, 0, sizes["base"])
++ mixed, _, _ = attend(q, k, v)
 unrotated-in-the-cache: Your cache holds the keys as they were before their rotation. It should hold them as they were
 used, so that they need no further work.
 - k = rotate(heads(x @ weights["key"], sizes["n_kv_heads"]), first, sizes["base"])
 + k = heads(x @ weights["key"], sizes["n_kv_heads"])
 - attend(q, k, v) → attend(q, rotate(k, 0, sizes["base"]), v)
+or
+- torch.stack([k, v], dim=1)
++ torch.stack([torch.cat([k[:, :, :first], heads(x @ weights["key"], sizes["n_kv_heads"])], dim=2), v], dim=1)
 past-behind: You put the past behind the new tokens. The cache is in the order of the text: the past comes first.
 - torch.cat([past[:, 0], k], dim=2) → torch.cat([k, past[:, 0]], dim=2)
 - torch.cat([past[:, 1], v], dim=2) → torch.cat([v, past[:, 1]], dim=2)
+or
+- torch.cat([past[:, 0], k], dim=2) → torch.cat([k, past[:, 0]], dim=2)
 past-ignored: You do not attend to the past. Its keys and values belong in front of the new ones.
 - if past is not None: → if False:
 keys-and-values-swapped: You swapped keys and values in the cache: index 0 holds the keys.
 - past[:, 0], k → past[:, 1], k
 - past[:, 1], v → past[:, 0], v
+- torch.stack([k, v], dim=1) → torch.stack([v, k], dim=1)
+or
 - torch.stack([k, v], dim=1) → torch.stack([v, k], dim=1)
 only-the-new-ones: Your cache holds only the new tokens. Return the keys and values of *all* tokens, those of the past
 first.
@@ -525,6 +600,20 @@ d_head columns: (head, d_head).
 joined-without-swapping: You join the heads without swapping back, so a token gets pieces of other tokens. Swap head and
 time first, then flatten.
 - mixed.transpose(1, 2).flatten(2) → mixed.reshape(*x.shape[:2], -1)
+wrong-axis-of-the-past: You take the length of the past from the wrong axis. Of (batch, 2, set, time, d_head) it is
+axis 3.
+- past.shape[3] → past.shape[2]
+sets-repeated-in-the-cache: Your cache holds a set for every head of the queries. Keep each set once; that is what
+sharing saves.
+- torch.stack([k, v], dim=1) → torch.stack([k, v], dim=1).repeat_interleave(sizes["n_heads"] // sizes["n_kv_heads"], 2)
+rotated-before-splitting: You rotate before the heads are split. A pair is two coordinates of one *head*.
+- k = rotate(heads(x @ weights["key"], sizes["n_kv_heads"]), first, sizes["base"])
++ k = heads(rotate((x @ weights["key"])[:, None], first, sizes["base"])[:, 0], sizes["n_kv_heads"])
+output-forgotten: You return the joined heads as they are. `output` mixes them.
+-  @ weights["output"], → ,
+queries-too-far: All your queries are rotated too far: the new tokens, keys and queries alike, count from the length of
+the past.
+- sizes["n_heads"]), first, → sizes["n_heads"]), first + x.shape[1] - 1,
 """,
 )
 
@@ -564,6 +653,10 @@ reads the normalised vector; the sum goes to the original x.
 + added, cache = attention(x, weights, sizes, past)
 + x = rms_norm(x + added, weights["feed_forward_norm"], sizes["eps"])
 + return x + feed_forward(x, weights), cache
+or
+- added, cache = attention(rms_norm(x, weights["attention_norm"], sizes["eps"]), weights, sizes, past)
++ x = rms_norm(x, weights["attention_norm"], sizes["eps"])
++ added, cache = attention(x, weights, sizes, past)
 no-residual-at-attention: Attention's result replaces the pathway. Add it to x.
 - x = x + added → x = added
 no-residual-at-the-network: The network's result replaces the pathway. Add it to the x that it read.
@@ -587,6 +680,14 @@ no-norm-at-the-network: The network reads the pathway without a norm.
 - feed_forward(rms_norm(x, weights["feed_forward_norm"], sizes["eps"]), weights) → feed_forward(x, weights)
 past-not-passed-on: You do not pass `past` to attention, so each call begins a new text.
 - sizes, past) → sizes)
+network-reads-attention-alone: Your network reads attention's result alone. It reads the sum of it and x.
+- feed_forward(rms_norm(x, → feed_forward(rms_norm(added,
+eps-of-your-own: You use a fixed ε. It is in `sizes`.
+* sizes["eps"] → 1e-6
+or
+* sizes["eps"] → 1e-5
+past-returned: You return the past as it was given. Return the cache that `attention` returns: it has the new tokens.
+- weights), cache → weights), cache if past is None else past
 """,
 )
 
@@ -670,6 +771,16 @@ first-past-for-all: All your blocks get the past of block 0. Each has its own sl
 - state[:, number] → state[:, 0]
 state-without-order: The state is not stacked along axis 1: its shape is (batch, block, 2, set, time, d_head).
 - torch.stack(caches, dim=1) → torch.stack(caches)
+embedding-normalised: You normalise the embedding as well. Only the result of the last block goes through `norm`.
+- caches = [] → caches, x = [], rms_norm(x, weights["norm"], sizes["eps"])
+last-cache-for-all: All blocks of your state are the cache of the last block. Each has its own.
+- torch.stack(caches, dim=1) → torch.stack([caches[-1]] * len(caches), dim=1)
+eps-of-your-own: You use a fixed ε. It is in `sizes`.
+- weights["norm"], sizes["eps"] → weights["norm"], 1e-5
+or
+- weights["norm"], sizes["eps"] → weights["norm"], 1e-6
+pasts-backwards: Your blocks get the pasts in reverse order.
+- state[:, number] → state[:, -1 - number]
 """,
 )
 
@@ -766,6 +877,8 @@ first-position: You take the logits of the first position. The next token is sco
 - logits[0, -1] → logits[0, 0]
 smallest-logit: You choose the smallest logit.
 - argmax → argmin
+second-most-probable: You choose the second most probable token.
+- .argmax() → .topk(2).indices[1]
 """,
 )
 
@@ -816,6 +929,12 @@ state-of-the-first-piece: Each piece gets the state after the *first* one. The s
 - logits, state = language_model(piece, weights, sizes, state)
 + logits, after = language_model(piece, weights, sizes, state)
 +     state = after if state is None else state
+short-piece-left-out: The state is passed on, but the last piece is left out if it is shorter.
+- inputs.shape[1], length → inputs.shape[1] - length + 1, length
+bits-for-nats: The state is passed on, but your loss is in bits. The natural logarithm was right.
+- total / count → total / count / math.log(2)
+first-token-counted: The state is passed on, but you divide by the number of all tokens. The first one is not predicted.
+- total / count → total / tokens.numel()
 """,
 )
 
@@ -914,6 +1033,8 @@ the whole name up, or compare up to the second dot.
 ^ file = {f"blk.{number}." + name.split(".", 2)[2]: w for name, w in alike.items()}
 always-block-0: You always load block 0. The number of the block is part of each name.
 ^ number = 0
+up-and-down-swapped: You swapped `up` and `down`: `up` leads to d_ff dimensions, `down` back.
+- "up": "ffn_up", "down": "ffn_down" → "up": "ffn_down", "down": "ffn_up"
 """,
 )
 
@@ -945,6 +1066,9 @@ pathway-not-restarted: You start the next measurement where the previous one end
 -     row = []
 +     row = []
 +     x, blocks, sizes = random_start(seed, width)
+or
+- x, blocks, sizes = random_start(seed, width)
++ x, blocks, sizes = random_start(seed, width) if n == 4 else (x, blocks, sizes)
 never-scaled: The last two columns are the same as the first two: the matrices are not scaled.
 - (2 * n) ** -0.5 if scaled else 1.0 → 1.0
 scaled-by-blocks: You scale by 1/√n. Each block adds twice, so n blocks add 2 n times: 1/√(2 n).
@@ -971,6 +1095,20 @@ seed.
 - conclusion = 3 → conclusion = 4
 not-predicted: There is no prediction. Write down what you expect, 1 to 4, before you look at numbers.
 - prediction = 1 → prediction = 0
+one-factor-for-both: You scale with the same n in both columns. After 4 blocks n is 4.
+- (2 * n) ** -0.5 → 32**-0.5
+columns-in-another-order: Your columns are in another order: first 4 and 16 blocks as they are, then both scaled.
+- rms.append(row) → rms.append([row[0], row[2], row[1], row[3]])
+everything-scaled: You scaled all matrices. Only `output` and `down` write to the pathway.
+- {"output": factor * part["output"], "down": factor * part["down"]}
++ {name: factor * matrix for name, matrix in part.items() if matrix.ndim == 2}
+or
+- {"output": factor * part["output"], "down": factor * part["down"]}
++ {name: factor * matrix for name, matrix in part.items()}
+one-block-too-few: You go through one block too few.
+- blocks[:n] → blocks[: n - 1]
+last-token-only: You measured the last token only. The mean is over all entries of x.
+- x.pow(2).mean() → x[:, -1].pow(2).mean()
 """,
 )
 

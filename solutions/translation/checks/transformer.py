@@ -162,14 +162,22 @@ start-predicted: What you predict begins with `bos`. The decoder reads `bos`, an
 first word.
 - predicts = torch.cat([tokens, column], dim=1) → predicts = torch.cat([column + bos, tokens], dim=1)
 - (tokens > 0).sum(dim=1)] → (tokens > 0).sum(dim=1).clamp(max=tokens.shape[1] - 1) + 1]
+or
+- predicts = torch.cat([tokens, column], dim=1) → predicts = torch.cat([column + bos, tokens], dim=1)
 as-long-as-before: Your results are only as long as `tokens`, so the last word of a full row is not read, and its
 `eos` is not predicted. Both have one column more.
 - return reads, predicts → return reads[:, :-1], predicts[:, :-1]
+or
+- torch.cat([column + bos, tokens], dim=1) → torch.cat([column + bos, tokens[:, :-1]], dim=1)
 swapped: You return the two results in the wrong order: first what is read, then what is predicted.
 - return reads, predicts → return predicts, reads
 padding-is-end: You fill the whole rest of a row with `eos`. There is one `eos` per row; after it comes padding.
 - predicts[torch.arange(len(tokens)), (tokens > 0).sum(dim=1)] = eos
 + predicts = torch.where(predicts == 0, eos, predicts)
+end-one-too-late: Your `eos` comes one place too late: directly after three words is index 3.
+- (tokens > 0).sum(dim=1)] → ((tokens > 0).sum(dim=1) + 1).clamp(max=tokens.shape[1])]
+end-at-the-smallest: In a row without padding your `eos` replaces a word: you look for the first 0, and there is none.
+- (tokens > 0).sum(dim=1)] → tokens.argmin(dim=1)]
 """,
 )
 
@@ -230,6 +238,15 @@ no-axis-for-heads: Your masks have no axis for the heads: (batch, 1, …) is ask
 swapped: You return the masks in the wrong order: first the one over the source, then the one over the target.
 - return (source > 0)[:, None, None, :], before & (reads > 0)[:, None, None, :]
 + return before & (reads > 0)[:, None, None, :], (source > 0)[:, None, None, :]
+start-or-end-hidden: You hide `bos` or `eos` as well. Only padding is hidden, the id 0.
+- (source > 0) → (source > 2)
+or
+- (reads > 0) → (reads > 1)
+or
+- (reads > 0) → (reads > 2)
+source-rows-hidden: Your first mask has a row for each word of the source. Padding hides keys, for all queries alike:
+(batch, 1, 1, n).
+- (source > 0)[:, None, None, :] → (source > 0)[:, None, None, :] & (source > 0)[:, None, :, None]
 """,
 )
 
@@ -354,6 +371,8 @@ torch.softmax, which does so.
 + shares = shares / shares.sum(-1, keepdim=True)
 mean-over-heads: You return the mean of the weights over the heads. Return them for each head.
 - @ weights["output"], shares → @ weights["output"], shares.mean(1, keepdim=True).expand_as(shares)
+output-transposed: You multiply by `output` transposed. A matrix is (in, out), as for the three others.
+- weights["output"] → weights["output"].T
 """,
 )
 
@@ -411,6 +430,12 @@ relu-at-the-end: You set negative entries to 0 after `down`. It belongs between 
 - torch.relu(y @ weights["up"]) @ weights["down"] → torch.relu(y @ weights["up"] @ weights["down"])
 mask-not-passed-on: You do not pass the mask to attention, so words read padding.
 - n_heads, mask)[0] → n_heads, torch.ones_like(mask))[0]
+another-activation: Your network has another activation, GELU or SiLU. Here negative entries become 0: ReLU.
+- torch.relu → torch.nn.functional.gelu
+or
+- torch.relu → torch.nn.functional.silu
+first-gain-twice: Your network reads through the norm of attention. It has its own gain, `network_norm`.
+- "network_norm" → "self_norm"
 """,
 )
 
@@ -462,6 +487,8 @@ cross-of-the-old-pathway: Your cross-attention asks with the vectors from before
 one another, and each reads the current pathway.
 - y = norm(z, weights["self_norm"]) → y, old = norm(z, weights["self_norm"]), z
 - y = norm(z, weights["cross_norm"]) → y = norm(old, weights["cross_norm"])
+or
+- y = norm(z, weights["cross_norm"]) →
 no-pathway-at-cross: The result of the cross-attention replaces the pathway. Add it to `z`.
 - z = z + added → z = added
 no-pathway-at-self: The result of the self-attention replaces the pathway. Add it to `z`.
@@ -486,6 +513,14 @@ source-padding-read: Your cross-attention does not use its mask, so the decoder 
 - n_heads, over_source) → n_heads, torch.ones_like(over_source))
 relu-forgotten: Your network is linear: negative entries are set to 0 between `up` and `down`.
 - torch.relu(y @ weights["up"]) → y @ weights["up"]
+scores-returned: You return the scores of the cross-attention. Its weights are the second result of `attention`.
+- added, cross, _ = → added, _, cross =
+masks-swapped: You swapped the two masks: keys of the self-attention are in the target, those of the cross-attention in
+the source.
+- n_heads, over_target) → n_heads, over_source)
+- weights["cross"], n_heads, over_source) → weights["cross"], n_heads, over_target)
+or
+- weights["cross"], n_heads, over_source) → weights["cross"], n_heads, over_target)
 """,
 )
 
@@ -529,6 +564,9 @@ norm-after-each-layer: You apply `encoder_norm` after every layer. It comes once
 - h = encoder_layer(h, part, n_heads, over_source)
 + h = norm(encoder_layer(h, part, n_heads, over_source), weights["encoder_norm"])
 - return norm(h, weights["encoder_norm"]) → return h
+or
+- h = encoder_layer(h, part, n_heads, over_source)
++ h = norm(encoder_layer(h, part, n_heads, over_source), weights["encoder_norm"])
 padding-cut-off: You cut off padding that no source needs, so `h` has fewer positions than `source`. It has one vector
 for every position: (batch, n, d).
 ^ source = source[:, : int((source > 0).sum(1).max())]
@@ -548,6 +586,10 @@ layers-backwards: Your layers run from the last to the first.
 - for part in weights["encoder"] → for part in weights["encoder"][::-1]
 positions-forgotten: You look up the words without `embed`, so their positions are missing.
 - embed(source, weights["source"]) → weights["source"][source]
+or
+- embed(source, weights["source"]) → weights["source"][source] * weights["source"].shape[1] ** 0.5
+padding-zeroed: You set the vectors at padding to 0. Nothing asks for that: masks hide them wherever they are read.
+- return norm(h, weights["encoder_norm"]) → return norm(h, weights["encoder_norm"]) * (source > 0)[..., None]
 """,
 )
 
@@ -631,6 +673,15 @@ layers-backwards: Your layers run from the last to the first.
 - for part in weights["decoder"] → for part in weights["decoder"][::-1]
 positions-forgotten: You look up the words without `embed`, so their positions are missing.
 - embed(reads, weights["target"]) → weights["target"][reads]
+norm-of-the-encoder: Your last norm has the gain of the encoder's. The decoder has its own, `decoder_norm`.
+- "decoder_norm" → "encoder_norm"
+weights-of-all-layers: You return the mean of the cross-attention weights over the layers. Those of the last one are
+asked.
+- z, cross = decoder_layer(z, h, part, n_heads, over_target, over_source)
++ z, found = decoder_layer(z, h, part, n_heads, over_target, over_source)
++     cross = found / len(weights["decoder"]) + (0 if part is weights["decoder"][0] else cross)
+source-normed-again: You normalise `h` once more. The encoder has done so, at its end.
+- decoder_layer(z, h, part → decoder_layer(z, norm(h, weights["encoder_norm"]), part
 """,
 )
 
@@ -686,6 +737,10 @@ not-normalised: You took the logits for log-probabilities. They become such by `
 softmax-over-positions: Your softmax runs over the positions. The last axis, the vocabulary, is the one that sums to
 1.
 - torch.log_softmax(logits, dim=-1) → torch.log_softmax(logits, dim=1)
+bits-for-nats: Your loss is in bits. It is the mean of −ln p, the natural logarithm.
+- -each[predicts > 0].mean() → -each[predicts > 0].mean() / math.log(2)
+most-probable-for-right: You take the most probable word at each position. The loss asks for the right one.
+- log_p.gather(-1, predicts[..., None])[..., 0] → log_p.amax(-1)
 """,
 )
 
@@ -763,6 +818,8 @@ never-stops: You always write `longest` words. Stop as soon as every row has end
 -  and not ended.all() →
 stops-with-the-first: You stop as soon as one row has ended. The others still have to finish.
 - not ended.all() → not ended.any()
+or
+- not ended.all() → not ended[0]
 end-dropped: Your translations have no `eos`. It belongs to what is written: a row ends *after* the step in which it
 writes `eos`.
 - return written[:, 1:] → return written[:, 1:].masked_fill(written[:, 1:] == EOS, 0)
@@ -845,6 +902,14 @@ padding-scored: Your candidates meet their own sources now, but the padding is s
 - torch.where(outputs > 0, chances, 0.0).sum(1) → chances.sum(1)
 least-probable: Your log-probabilities are right, but you choose the least probable candidate.
 - scores.argmax(dim=1) → scores.argmin(dim=1)
+end-not-scored: Your candidates meet their own sources now, but `eos` is not scored any more. The sum is over the words
+and `eos`.
+- outputs > 0 → outputs > EOS
+table-turned: Your candidates meet their own sources now, but the table of scores is wrong: the k candidates of a source
+are neighbours.
+- .reshape(batch, k) → .reshape(k, batch).T
+best-source: Your scores are right, but you choose the best *source* for each candidate.
+- scores.argmax(dim=1) → scores.argmax(dim=0)
 """,
 )
 

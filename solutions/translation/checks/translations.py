@@ -92,6 +92,8 @@ what was written.
 different-n-grams: You count each different n-gram once per sentence. One that occurs twice in both counts twice.
 - Counter(tuple( → Counter(set(tuple(
 - range(len(words) - n)) for words → range(len(words) - n))) for words
+or
+- (ours & theirs).total() → len(set(ours) & set(theirs))
 averaged-over-sentences: Your precisions are means over the sentences. Add up the counts of all sentences first, and
 divide once: a long sentence counts more.
 - right[n] += (ours & theirs).total() → right[n] += (ours & theirs).total() / max(ours.total(), 1)
@@ -102,6 +104,8 @@ none goes across two sentences.
 lengths-swapped: In your penalty the two lengths are swapped: it grows when texts get shorter. It is e to the power of
 1 − r/c, where c is what was written.
 - 1 - r / c → 1 - c / r
+or
+- min(0, 1 - r / c) → (1 - c / r if c < r else 0)
 long-texts-rewarded: Your penalty is more than 1 if the hypotheses are too long. Then it should be 1.
 - min(0, 1 - r / c) → 1 - r / c
 plain-ratio: Your penalty is c/r. It is e to the power of 1 − r/c, which is less.
@@ -116,15 +120,42 @@ penalty-not-used: You return the penalty, but BLEU does not contain it.
 arithmetic-mean: You take the arithmetic mean of the precisions. The geometric one is the fourth root of their
 product.
 - math.prod(precisions) ** (1 / 4) → sum(precisions) / 4
+or
+- math.prod(precisions) ** (1 / 4) → (sum(precisions) / 4 if min(precisions) else 0)
 root-forgotten: You multiply the precisions without taking the fourth root.
 -  ** (1 / 4) →
+or
+-  ** (1 / 4) →  ** (1 / 2)
 not-in-hundreds: Your BLEU is from 0 to 1. It is from 0 to 100.
 - 100 * brevity → brevity
 smoothed: You leave out precisions of 0, or replace them by something small. Here BLEU is 0 if one of them is 0.
 - math.prod(precisions) ** (1 / 4) → math.prod(p for p in precisions if p) ** (1 / 4)
+or
+- math.prod(precisions) ** (1 / 4)
++ math.prod(p for p in precisions if p) ** (1 / max(1, sum(p > 0 for p in precisions))) * any(precisions)
 only-up-to-three: You count n-grams of one word less than asked: n goes from 1 to 4.
 - words[i : i + n + 1]) for i in range(len(words) - n))
 + words[i : i + max(n, 1)]) for i in range(len(words) - max(n, 1) + 1))
+last-n-gram-forgotten: You leave out the last n-gram of each text: a text of 5 words has 4 pairs.
+- range(len(words) - n)) → range(len(words) - n - 1))
+clipped-over-the-corpus: You clip over the whole corpus. An n-gram counts at most as often as in the reference of the
+*same* sentence.
++ right, written = [], []
++ for n in range(1, 5):
++     ours, theirs = (
++         Counter(tuple(words[i : i + n]) for words in texts for i in range(len(words) - n + 1))
++         for texts in (hypotheses, references)
++     )
++     right.append((ours & theirs).total())
++     written.append(ours.total())
++ precisions = [a / max(b, 1) for a, b in zip(right, written, strict=True)]
++ c, r = sum(map(len, hypotheses)), sum(map(len, references))
++ brevity = 0.0 if c == 0 else math.exp(min(0, 1 - r / c))
++ return precisions, brevity, 100 * brevity * math.prod(precisions) ** (1 / 4)
+short-texts-counted: A text with fewer than n words has no n-gram, and you count one for it.
+- written[n] += ours.total() → written[n] += max(1, ours.total())
+nothing-unpunished: If nothing was written at all, the penalty is 0. Yours is 1.
+- 0.0 if c == 0 → 1.0 if c == 0
 """,
 )
 
@@ -154,12 +185,22 @@ divided by something else.
 - + p / k → + 1 / k
 or
 - + p / k → + p / c
+or
+- + p / k → + p * c / k
 denominator-forgotten: You forgot the slope of −ln c: the precision is k/c, so longer texts divide by more.
 - (r - c) / c**2 → r / c**2
 sign-of-the-penalty: The slope of −r/c is +r/c². Your sign is wrong.
 - (r - c) / c**2 → (-r - c) / c**2
 slope-of-bleu: You return the slope of BLEU itself. The question asks for the slope of its *logarithm*.
 - (r - c) / c**2 + p / k → ((r - c) / c**2 + p / k) * k / c * math.exp(1 - r / c)
+another-logarithm: Your logarithm has another base. The penalty is a power of e, so it is the natural one.
+- math.log(s) → math.log10(s)
+or
+- math.log(s) → math.log2(s)
+square-forgotten: The slope of −r/c is r/c². You forgot the square.
+- (r - c) / c**2 → r / c - 1 / c
+right-words-constant: You treat k as constant. It grows by p for each further word.
+- (r - c) / c**2 + p / k → (r - c) / c**2
 """,
 )
 
@@ -211,6 +252,8 @@ everything is always the nearest. Divide by the number of words that occur in ei
 - len(one | other) → len(one)
 divided-by-the-sum: By words you divide by the sum of the two numbers of words, which counts the common ones twice.
 - len(one | other) → (len(one) + len(other))
+or
+- len(one & other) / len(one | other) → 2 * len(one & other) / (len(one) + len(other))
 divided-by-the-shorter: By position you divide by the length of the shorter text, so a source of one word can be
 perfect. Divide by that of the longer one.
 - max(len(query), len(source)) → min(len(query), len(source))
@@ -231,6 +274,8 @@ farthest: You return the least similar source.
 - found.index(max(found)), max(found) → found.index(min(found)), min(found)
 counted-from-one: Your index counts from 1. Lists count from 0.
 - return found.index(max(found)) → return 1 + found.index(max(found))
+nothing-in-common: If no source has anything in common with the query, the first one is the nearest all the same.
+- return found.index(max(found)) → return found.index(max(found)) if max(found) else -1
 """,
 )
 
@@ -316,10 +361,15 @@ Nothing changes there.
 + count[old] += 1
 +     if new != old and count[old] > len(places):
 +         edited.append(lexicon[new])
+or
+- return edited → return edited + [lexicon[word] for word in query[len(source) :]]
 caller-changed: You changed the caller's `target`. Work on a copy: the example is needed again, and every word is looked
 for in `target` as it was given.
 - edited, count = list(target), Counter()
 + given, target, edited, count = target, list(target), target, Counter()
+last-one-for-a-missing-one: If `target` has fewer occurrences, you change its last one. Then nothing changes there.
+- count[old] < len(places) → places
+- places[count[old]] → places[min(count[old], len(places) - 1)]
 """,
 )
 
