@@ -11,7 +11,7 @@ from torch import Tensor, tanh, zeros
 
 from autograder.question.declare import exercises_in, inputs_too, question, shapes, values, ways
 from autograder.question.draw import Draw
-from autograder.question.sized import ODD, at, these
+from autograder.question.sized import MAIN, ODD, at, these
 from autograder.question.special import at_points, experiment, formula, over_seeds, wrong_line
 
 ask = functools.partial(question, numpy=True)
@@ -207,7 +207,7 @@ LINEAR = ask(
         shapes(0.25, name="each gradient has its parameter's shape"),
         values("d_x", 0.75, SQUARE, "d_x"),
         values("d_W", 1, CUBE, "d_W"),
-        values("d_b", 1, "d_b"),
+        values("d_b", 1, MAIN, CUBE, "d_b"),
         values("odd sizes", 1, ODD),
     ],
     mistakes="""

@@ -921,6 +921,7 @@ CONVOLUTION_BACKWARD = with_numpy(
         at("a dilation", time=8, k=2, dilation=3),
         at("a text shorter than the filter", batch=2, time=3, k=4),
         at("one text", batch=1, time=6, k=3, dilation=2),
+        at("all sizes equal", batch=3, time=3, d_in=3, d_out=3),
     ],
     properties=[
         values("the gradient of the weights", 0.5, "d_weight"),

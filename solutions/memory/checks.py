@@ -514,13 +514,14 @@ def layer(draw: Draw, time: int, d_model: int, heads: int, d_key: int, d_value: 
     return draw.normal(time, d_model), W_qk, W_v, heads
 
 
+CUBE = at("all sizes equal", time=3, d_model=3, heads=3, d_key=3, d_value=3)
 VECTORS = ask(
     "memory.vectors",
     returns=("q", "k", "v"),
     inputs=layer,
     properties=[
         values("queries and keys of several heads", 1, at("several heads"), "q", "k"),
-        values("values too, one head, one dimension", 1, at("one head", heads=1), at("one dimension", d_key=1)),
+        values("values too, one head, one dimension", 1, at("one head", heads=1), at("one dimension", d_key=1), CUBE),
     ],
     planted="- both.norm(dim=3, keepdim=True) → both.norm(dim=2, keepdim=True)",
     mistakes="""

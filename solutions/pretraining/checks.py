@@ -176,9 +176,9 @@ def scored(draw: Draw, batch: int, time: int, vocabulary: int, high: float = 0.0
     return logits, draw.integers(0, vocabulary - 1, batch, time), guess
 
 
-def unguessed(draw: Draw) -> Arguments:
+def few(draw: Draw, guessed: int = 0) -> Arguments:
     logits, tokens, guess = scored(draw, 2, 4, 5)
-    return logits, tokens, guess & False
+    return logits, tokens, torch.arange(guess.numel()).view_as(guess) < guessed
 
 
 MASKED_LOSS = ask(
@@ -192,7 +192,8 @@ MASKED_LOSS = ask(
         values(
             "nothing is guessed, large logits, odd sizes",
             1,
-            at("nothing is guessed", unguessed),
+            at("nothing is guessed", few),
+            at("one position is guessed", few, guessed=1),
             at("logits of hundreds", high=200.0),
             ODD,
         ),
