@@ -215,7 +215,7 @@ about it: give every word 1/V.
 
 
 def added(draw: Draw, k: float = 1.0, unseen: int = 0) -> tuple[Tensor, float]:
-    return table(draw, draw.largest + 1, unseen), k
+    return table(draw, draw.largest + 1 + unseen, unseen), k
 
 
 ADDITIVE = ask(
