@@ -35,7 +35,8 @@ from autograder.question.find import exercises_of, find, is_asked_for
 from autograder.question.hints import in_disorder
 from autograder.question.interview import Watcher, heard_answers, questions, unwatched
 from autograder.question.missing import missing
-from autograder.question.outcome import COUNTED, arrays, call
+from autograder.question.mistakes import alike
+from autograder.question.outcome import COUNTED, GENERATOR, arrays, call, undisturbed
 from autograder.question.report import Report
 from autograder.question.smaller import smallest
 from autograder.question.specification import Exercise
@@ -100,6 +101,7 @@ def check(name: str, function: Callable[..., Any], *, hidden: bool = False) -> M
     tried = not (hidden or verdict.passed or verdict.unwritten or grading)
     hints = [*exercise.nearly, *in_disorder(exercise)] if tried else ()
     remarks = [] if hidden else [*_remarks(exercise, function), *(still(exercise) if tried else ())]
+    remarks += _unsteady(exercise, function, _failed[name]) if tried else []
     report = Report(verdict) if hidden else Report(verdict, _failed[name], remarks, hints)
     if hidden:
         _show(report)
@@ -238,6 +240,24 @@ def _remarks(exercise: Exercise, function: Callable[..., Any]) -> list[str]:
             f" function below it. {in_an_empty_cell(theirs or 'assignment.function')}"
             for name in borrowed
         ),
+    ]
+
+
+def _unsteady(exercise: Exercise, function: Callable[..., Any], finding: Finding | None) -> list[str]:
+    """That a function gives two results for the same input, where the reference draws nothing."""
+    if finding is None or finding.case is None or exercise.chosen:
+        return []
+    index = finding.telling_call
+    if GENERATOR in finding.expected[index].changed:
+        return []
+    given = finding.case.calls[index]
+    with undisturbed():
+        one, two = (call(function, given, exercise.arguments, exercise.returns, exercise.numpy) for _ in range(2))
+    if alike((one,), (two,), exercise):
+        return []
+    return [
+        "Called twice with the same input, your function returns two different results. It draws random numbers of its"
+        " own, or keeps something from one call to the next: a global variable, or a list as a default argument."
     ]
 
 

@@ -15,6 +15,9 @@ ENOUGH = 3
 """Different numbers that a result must have. They differ by about a hundredth of the largest, so that a softmax that
 chooses one word does not count."""
 
+FEW = 100
+"""Slices whose order is compared."""
+
 
 def resemblance(got: Outcome, expected: Outcome, names: Sequence[str], which: Sequence[int]) -> str | None:
     """A sentence on the first wrong one of the results with the indices `which` that is like what it should be, or like
@@ -58,8 +61,19 @@ def _alike(name: str, mine: Tensor, right: Tensor) -> str | None:
         for axis in range(right.ndim):
             if _same(mine.flip(axis), right):
                 return f"Your {name} has the right values, in reverse order along axis {axis}."
+            if _same(_sorted_like(mine, right, axis), right):
+                return f"Your {name} has the right values, in another order along axis {axis}."
     if right.ndim > 1 and _same(mine, right.mT):
         return f"Your {name} is the transpose of what it should be."
     if mine.shape != right.shape and _same(mine.squeeze(), right.squeeze()):
         return f"Your {name} has the right values; its shape differs only in axes of length 1."
     return None
+
+
+def _sorted_like(mine: Tensor, right: Tensor, axis: int) -> Tensor:
+    """The slices of one tensor along an axis, each once, where the most similar ones of the other are; the tensor
+    itself if two are most similar to the same one."""
+    count = right.shape[axis]
+    ours, theirs = (x.movedim(axis, 0).reshape(count, -1) for x in (mine, right))
+    places = torch.cdist(theirs, ours, p=torch.inf).argmin(1) if count <= FEW else torch.zeros(count).long()
+    return mine.index_select(axis, places) if places.unique().numel() == count else mine

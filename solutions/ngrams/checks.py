@@ -59,7 +59,8 @@ def several_digits(draw: Draw) -> tuple[Sentences, int, int, int]:
 
 
 def table(draw: Draw, size: int, unseen: int = 0) -> Tensor:
-    """Counts (size, size): about half of them 0, and `unseen` contexts, at random, never seen.
+    """Counts (size, size): about half of them 0, and `unseen` contexts, at random, never seen; then one word, like
+    <bos>, follows nothing.
 
     Every seen context has two followers or more that differ in their counts.
     """
@@ -68,6 +69,10 @@ def table(draw: Draw, size: int, unseen: int = 0) -> Tensor:
         one = draw.integer(0, size - 1)
         counts[row, one], counts[row, one - 1] = draw.integer(4, 9), draw.integer(1, 3)
     counts[draw.integers(0, 10**9, size).argsort()[:unseen]] = 0
+    if unseen:
+        never, other = draw.integers(0, 10**9, size).argsort()[:2].tolist()
+        counts[:, other] += counts[:, never]
+        counts[:, never] = 0
     return counts.to(torch.int64)
 
 
@@ -161,9 +166,6 @@ def seen_rows(draw: Draw, unseen: int = 0, once: int = 0) -> Case:
 
 def unseen_rows(draw: Draw) -> Case:
     counts = table(draw, draw.largest + 2, unseen=2)
-    never, other = draw.integers(0, 10**9, len(counts)).argsort()[:2].tolist()
-    counts[:, other] += counts[:, never]  # one word never follows another: it gets its 1/V all the same
-    counts[:, never] = 0
     return case("", counts, known=(counts.sum(1) == 0,))
 
 
@@ -209,6 +211,9 @@ give every word 1/V.
 softmax-of-counts: You took a softmax of the counts. It turns scores into probabilities, and a word with count 0 would
 still get some. Counts are not scores: divide them by their sum.
 + return torch.softmax(counts.float(), 1)
+unseen-is-unigram: For a context that was never seen you return how often each word occurs. Here nothing is assumed
+about it: give every word 1/V.
+- 1 / counts.shape[1] → (counts.sum(0) / counts.sum())
 """,
 )
 
@@ -216,7 +221,7 @@ still get some. Counts are not scores: divide them by their sum.
 
 
 def added(draw: Draw, k: float = 1.0, unseen: int = 0) -> tuple[Tensor, float]:
-    return table(draw, draw.largest + 1, unseen), k
+    return table(draw, draw.largest + 1 + unseen, unseen), k
 
 
 ADDITIVE = ask(
@@ -259,6 +264,13 @@ always-one: Your k is always 1. Use the argument: with a smaller k, less is take
 pairs-for-words: In the denominator you added k for each of the V² pairs. One row has V entries: add k·V, and each row
 sums to 1.
 - counts.shape[1] → counts.shape[0] * counts.shape[1]
+k-added-to-probabilities: You divided first and added k to the probabilities, so k weighs as much after a frequent
+context as after a rare one. Add k to the *counts*, then divide.
++ raised = counts / counts.sum(1, keepdim=True).clamp(min=1) + k
++ return raised / raised.sum(1, keepdim=True)
+words-seen-for-vocabulary: In the denominator you added k for every word that ever comes second. V is the size of the
+whole vocabulary: a word that follows nothing, as `<bos>` does, gets its k as well.
+- counts.shape[1] → (counts.sum(0) > 0).sum()
 """,
 )
 
@@ -334,6 +346,12 @@ follows it: divide by the number of words that *followed* it, and the sum is 1.
 + occurs = sum(words[i : i + order].tolist() == before for i in range(len(words)))
 +     if occurs > 0:
 - / counts.sum() → / occurs
+or
+- if counts.sum() > 0:
++ occurs = sum(words[i : i + order].tolist() == before for i in range(len(words)))
++     if occurs > 0:
+- / counts.sum() → / occurs
+- mixture / share → mixture / mixture.sum()
 share-to-the-next-order: You gave the weight of an order that knows nothing only to the next lower one. All remaining
 orders share it: divide each of their weights by their sum.
 ^ passed = 0.0
@@ -426,6 +444,12 @@ swapped them: write `freed[:, None] * continuation`.
 - freed * continuation → freed.T * continuation[:, None]
 or
 - kept + freed * continuation → torch.where(total > 0, kept + freed.T * continuation[:, None], continuation)
+backs-off: You use the continuation only for words never seen after the context: that is backing off. Here every word
+gets its part of the freed mass, and the row sums to 1.
+- kept + freed * continuation → torch.where((counts > 0) & (total > 0), kept, freed * continuation)
+predecessors-for-followers: Your T_a is a sum over a column: how many different words come *before* this one. It
+belongs to the context: how many different words follow it.
+- seen.sum(1, keepdim=True) → seen.sum(0)
 """,
 )
 
@@ -440,6 +464,8 @@ chain-rule-forgotten: The derivative of ln(1 − D) is −1/(1 − D): the chain
 falls as D grows. Otherwise the slope is never 0.
 - D - 2 → D + 2
 - n_1 + 2 * n_2 → n_1 - 2 * n_2
+or
+- D - 2 → D + 2
 twice-seen-counted-once: A pair that was seen twice is left out twice, so its term has the factor 2. It is lost in your
 formula.
 * 2 * n_2 → n_2
@@ -596,6 +622,10 @@ one. The line was right: T_a counts the different words that follow.
 denominator-changed-as-well: You mended P(w), and changed the denominator as well. It was right: a row adds up to N_a
 plus T_a times a distribution, which is N_a + T_a.
 - (total + types) → (total + vocab_size)
+row-changed-instead: You took the columns for `row`, which was right, and left the wrong line as it was. A row of the
+table is what follows its context.
+- counts.sum(0) → counts.sum(1)
+- row = counts[context] → row = counts[:, context]
 """,
 )
 

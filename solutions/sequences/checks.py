@@ -94,6 +94,9 @@ has to stop.
 - return
 + outputs[:, -1] = eos
 + return
+one-position-too-few: You have as many positions as the longest target has words. With `bos` or `eos` it is one more;
+otherwise the longest target loses a word or its end.
+- return inputs, outputs → return inputs[:, :-1], outputs[:, :-1]
 """,
 )
 
@@ -129,6 +132,8 @@ length.
 by-the-longest: You reversed all rows by the length of the *longest* one, so shorter ones start with padding. Each row
 has its own length.
 ^ lengths = torch.full_like(lengths, int(lengths.max()))
+or
+^ lengths = lengths[:1].expand(len(lengths))
 off-by-one: You are off by one: the first position gets the word at position length − 1, because positions start at 0.
 + place = torch.arange(tokens.shape[1])
 + back = torch.where(place < lengths[:, None], lengths[:, None] - place, place)
@@ -140,6 +145,16 @@ rows-reversed: You reversed the order of the *sentences*. Reverse the *words* of
 in-place: You reversed the caller's own tensor. Write into a copy, `tokens.clone()`: a slice such as `tokens[:]` is not
 a copy, it shares the memory.
 - return reversed_ → return tokens.copy_(reversed_)
+last-word-stays: The last word of each row stays where it is. A slice already stops before its end: the words are
+`[:length]`, not `[:length - 1]`.
+* :length] → : length - 1]
+overwritten-while-read: You read from the tensor that you write, so the second half gets words that have already been
+replaced. Read from `tokens`.
+- reversed_[row, :length] = tokens[row, :length].flip(0)
++ for t in range(length):
++             reversed_[row, t] = reversed_[row, length - 1 - t]
+cut-to-the-longest: You return fewer columns than you were given. The padding stays, even where no row reaches.
+- return reversed_ → return reversed_[:, : lengths.max()]
 """,
 )
 
@@ -235,6 +250,8 @@ denominator, k / (k + e^(step / k)), it starts near 1.
 e-to-the-minus-k: Your exponential is e^(−k·step). Here k itself, below 1, is raised to the power of the step: k **
 step.
 - k**step → math.exp(-k * step)
+steps-from-one: You count the steps from 1. The first is step 0, at which only the reference is read.
+^ step = step + 1
 """,
 )
 
@@ -273,6 +290,8 @@ or
 - coins[:, 1:] → coins[:, :1]
 coin-reversed: You read the coin the wrong way round: *below* the fraction means the reference.
 - < share → > share
+or
+- < share → >= share
 coin-of-the-place-before: You shifted the coins as well. Shift only `own`: the coin at position t decides what is the
 input there.
 - coins[:, 1:] → coins[:, :-1]
@@ -290,6 +309,10 @@ use the one of the previous step, `own[:, t − 1]`.
 own-word-of-the-next-step: You shifted `own` the wrong way: at step t your input is what the model predicts at step t +
 1. Use the word of the previous step, `own[:, t − 1]`.
 - own[:, :-1] → own.roll(-1, 1)[:, 1:]
+or
+- own[:, :-1] → torch.cat([own[:, 2:], own[:, -1:]], 1)
+equal-for-below: A coin equal to the share is not *below* it: use `<`, not `<=`.
+- < share → <= share
 """,
 )
 
@@ -325,6 +348,14 @@ word t.
 factor-delta: The distance does not shrink by δ at each step. Subtract the equation of p from that of pₜ: ε is in the
 factor as well.
 - (delta - epsilon) ** t → delta**t
+delta-as-recovery: You took δ for the probability of *recovering*. It is that of a wrong word after a wrong one, so a
+right one follows with 1 − δ.
+- 1 + epsilon - delta → epsilon + delta
+or
+- 1 + epsilon - delta → epsilon + delta
+- (delta - epsilon) ** t → (1 - delta - epsilon) ** t
+factor-turned-round: Your distances change their sign at every step. The factor is δ − ε, not ε − δ.
+- (delta - epsilon) → (epsilon - delta)
 """,
 )
 
@@ -389,6 +420,13 @@ against-the-numbers: Your own numbers decide it: column 2 is larger than column 
 not-predicted: There is no prediction. Write down what you expect, 1 to 4, before you look at numbers; afterwards
 everything looks as if you had known it.
 - prediction = 2 → prediction = 0
+letters-for-inputs: You mixed the true letters themselves with the decoder's own. Mix its *inputs*: at each position the
+true letter before, as in teacher forcing.
+- mixed_inputs(before[:150] → mixed_inputs(letters[:150]
+shifted-twice: You shifted the decoder's own letters before you mixed them, and `mixed_inputs` shifts them again. Give
+it the letters at the positions at which they were chosen.
+- alone(first, smudged[:150]), coins
++ torch.cat([before[:150, :1], alone(first, smudged[:150])[:, :-1]], 1), coins
 """,
 )
 
@@ -440,6 +478,8 @@ then stop.
 - return tokens, torch.stack(states)
 + kept = len(tokens) - (tokens[-1] == eos)
 + return tokens[:kept], torch.stack(states[:kept])
+or
+- return tokens, torch.stack(states) → return tokens[: len(tokens) - (tokens[-1] == eos)], torch.stack(states)
 bos-included: Your tokens contain `bos`. It is the input before the first word and is never generated.
 - return tokens → return [bos, *tokens]
 context-among-the-states: Your states include the context h₀. Return the state of each *word*: h₁ and those after it.
@@ -465,6 +505,13 @@ context-never-fed: With `every_step`, add the context, c C, at *every* step, not
 - if every_step → if False
 or
 - if every_step → if every_step and not tokens
+word-from-the-previous-state: You choose a word from the state *before* it was updated. First compute the new state,
+then its word: yᵢ follows from hᵢ.
+- tokens.append(int((h @ V).argmax()))
++ tokens.append(int(((states[-2] if len(states) > 1 else context) @ V).argmax()))
+context-after-the-tanh: You added the context after the tanh. It belongs inside.
+- z = z + context @ C → pass
+- h = torch.tanh(z) → h = torch.tanh(z) + (context @ C if every_step else 0)
 """,
 )
 
@@ -564,6 +611,14 @@ n-ignored: You count single words, whatever n is.
 ^ n = 1
 or
 ^ n = 1 if len(hypothesis) >= n else n
+all-orders-averaged: You averaged the precisions of one word to n words, as BLEU does later. Return that of exactly n
+words.
+- sum(right.values()) / max(1, sum(written.values()))
++ sum(clipped_precision(hypothesis, reference, m) for m in range(1, n)) / n + sum(right.values()) / n / max(
++         1, sum(written.values())
++     )
+order-ignored: You ignored the order of the words in an n-gram: *the cat* is not *cat the*.
+- tuple(words[i : i + n]) → tuple(sorted(words[i : i + n]))
 """,
 )
 
@@ -620,6 +675,10 @@ after a wrong word, which fraction is wrong?
 - (counted & before).sum() → counted.sum()
 rates-swapped: You swapped the two rates. First comes the one after a right word.
 - [after_right, after_wrong] → [after_wrong, after_right]
+comparison-changed-instead: You changed what is *wrong* and left what *counts*, so a missing word is an error but not a
+word. Change what counts.
+- counted = reference > 0 → counted = written > 0
+- (written != reference) & counted → written != reference
 """,
 )
 
@@ -678,6 +737,8 @@ and 4 for 4 to 8.
 - conclusion = 2 → conclusion = 3
 undecided-although-all-agree: With 4 to 8 words your own numbers decide it: reversing lowers the error for every seed.
 - conclusion = 2 → conclusion = 4
+one-encoder-for-all: You used the same encoder for all seeds. `encode` draws a new one for each.
+- encode(read, seed) → encode(read, 0)
 """,
 )
 

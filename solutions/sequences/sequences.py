@@ -555,10 +555,10 @@ def error_rates(written, reference):
 # Proceed in this order.
 #
 # - **Predict.** Set `prediction` to 1, 2, 3 or 4 before you run anything. It is kept as you wrote it, and it need not come true.
-# - **Run.** For each seed, and for `shortest` = 8 and 4, encode the sources as they are and reversed, take the context of each, and measure how many
-#   words of the source are misread. `errors` gets one row per seed, with four numbers: (8 words, as they are), (8, reversed), (4 to 8, as they are),
-#   (4 to 8, reversed). Set `conclusion = 0` for now and run the check: it says whether your numbers are right. Then run the cell below the check, and
-#   look at all five rows.
+# - **Run.** For each seed, and for `shortest` = 8 and 4, encode the sources with the same seed, as they are and reversed, take the context of each,
+#   and measure how many words of the source are misread. `errors` gets one row per seed, with four numbers: (8 words, as they are), (8, reversed), (4
+#   to 8, as they are), (4 to 8, reversed). Set `conclusion = 0` for now and run the check: it says whether your numbers are right. Then run the cell
+#   below the check, and look at all five rows.
 # - **Conclude.** Set `conclusion` to the answer that *your* five rows support. A difference counts if it has the same sign for every seed, or if it
 #   is larger than chance explains: the 95 % interval of the mean difference (Student's t: 2.78 standard errors to each side) does not contain 0.
 #

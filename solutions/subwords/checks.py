@@ -33,11 +33,11 @@ def different(draw: Draw, number: int, symbols: int) -> list[int]:
 
 
 def spelled(draw: Draw, *texts: str, symbols: int = 0, least: int = 0) -> list[Words]:
-    """The words of each text: a, b, c and d are different symbols, A, B, C and D those that merges add; - is empty."""
+    """The words of each text: a, b, c and d are different symbols, A, B, C and D those that merges add."""
     symbols = symbols or draw.largest + 3
     ids = [*(least + symbol for symbol in different(draw, 4, symbols - least)), *range(symbols, symbols + 4)]
     number = dict(zip("abcdABCD", ids, strict=True))
-    return [[[number[letter] for letter in word.strip("-")] for word in text.split()] for text in texts]
+    return [[[number[letter] for letter in word] for word in text.split()] for text in texts]
 
 
 def words(draw: Draw, number: int, symbols: int, longest: int) -> Words:
@@ -87,7 +87,7 @@ COUNT_PAIRS = ask(
     inputs=at("every word occurs once", counted),
     odd=[
         at(DIGITS, counted_digits),
-        at("a word of one symbol, and an empty one", odd_words, text="a ba -"),
+        at("a word of one symbol", odd_words, text="a ba"),
         at("a symbol three times in a row", odd_words, text="aaa baa"),
     ],
     properties=[
@@ -124,6 +124,9 @@ overlap-not-counted: In *o o o* you found the pair *o o* once. It occurs twice, 
 (`str.count` and regular expressions continue after the end of a match.)
 - for i in range(len(word) - 1) → for a, b in set(zip(word, word[1:]))
 - word[i], word[i + 1]] += count → a, b] += count * "".join(map(chr, word)).count(chr(a) + chr(b))
+last-pair-lost: The last pair of each word is missing. A word of n symbols has n − 1 pairs, and `range(n - 1)` goes
+through them: it stops before its argument.
+- range(len(word) - 1) → range(len(word) - 2)
 """,
 )
 
@@ -273,6 +276,10 @@ the word shorter by one.
 +     if merged[i : i + 2] == pair:
 +         merged[i : i + 2] = [new, new]
 + return merged
+ids-as-text: You searched for the digits of the pair in a text, and found them inside longer ids: “1 7” is also in “11
+7”. Compare ids.
++ text = " ".join(map(str, word)).replace(" ".join(map(str, pair)), str(new))
++ return [int(symbol) for symbol in text.split()]
 """,
 )
 
@@ -641,6 +648,11 @@ words better than they fit 150.
 undecided-although-all-agree: On words held out your own numbers decide it: the difference has the same sign for every
 seed, and chance does not explain it.
 - conclusion = 3 → conclusion = 4
+different-words-measured: You measured every different word once. A word that occurs five times counts five times:
+measure all words.
+- for measured in (heard[:n], unheard): → for measured in (distinct(heard[:n])[0], distinct(unheard)[0]):
+all-words-as-its-own: You measured the merges of 25 words on all 150 words. Their own words are the 25.
+- (heard[:n], unheard) → (heard, unheard)
 """,
 )
 

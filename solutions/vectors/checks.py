@@ -159,6 +159,9 @@ ahead: use no minus sign and no 1 over.
 - counts.double() ** power → counts.clamp(min=1).double() ** -power
 softmax: You took a softmax. Counts are not logits: raise them to the power and divide by their sum.
 + return torch.softmax(counts.double() * power, -1)
+divided-by-the-counts: You divided by the sum of the plain counts, so the probabilities do not sum to 1. Divide by the
+sum of the *raised* counts.
+- raised.sum() → counts.sum()
 """,
 )
 
@@ -202,6 +205,10 @@ root-forgotten: You left out the root: t/f drops far too many frequent words. Ke
 counts-for-frequencies: You compared the threshold with the *count*. f is a relative frequency: divide the counts by
 their sum first.
 - counts / counts.sum() → counts
+made-a-distribution: You divided by the sum. Each word is kept with a probability of its own; they need not sum to 1.
+- return (threshold / frequency).sqrt().clamp(max=1.0)
++ kept = (threshold / frequency).sqrt().clamp(max=1.0)
++ return kept / kept.sum()
 """,
 )
 
@@ -257,6 +264,11 @@ than 1.
 noise-forgotten: You did not use the noise. Without it the best vectors are all alike and very long: every dot product
 is large.
 ^ noise = noise[:0]
+noise-against-the-context: You compared the noise with the context. Both are compared with the *centre*: n · v.
+- -noise @ centre → -noise @ context
+noise-added-first: You added the dot products of the noise and took one σ of their sum. Each noise word is a question:
+first its ln σ, then the sum.
+- log_sigmoid(-noise @ centre).sum() → log_sigmoid((-noise @ centre).sum())
 sigmoid-then-log: Your loss is right until a sigmoid, or 1 − σ, is 0 in float32 and its logarithm −∞. `logsigmoid`, or a
 careful −ln(1 + e^{−x}), has no such limit.
 - torch.nn.functional.logsigmoid → lambda x: torch.sigmoid(x).log()
@@ -308,6 +320,8 @@ or
 mean-over-noise: You divided by the number of noise words. The loss *adds* their terms: each keeps its whole error, and
 the centre gets the sum.
 - 1 / (1 + np.exp(-noise @ centre)) → 1 / (1 + np.exp(-noise @ centre)) / len(noise)
+or
+- errors @ noise → errors @ noise / len(noise)
 noise-as-neighbour: You treated the noise like a neighbour: σ − 1. Its target is 0, so its error is σ − 0.
 - 1 / (1 + np.exp(-noise @ centre)) → 1 / (1 + np.exp(-noise @ centre)) - 1
 noise-reversed: For the noise you used σ of *minus* the dot product, as the loss has it. The error of a noise word is
@@ -317,6 +331,9 @@ slope-of-the-sigmoid: You used σ (1 − σ), the slope of the sigmoid. The loss
 slope is simpler: σ minus the target.
 - 1 / (1 + np.exp(-context @ centre)) - 1 → -np.exp(-context @ centre) / (1 + np.exp(-context @ centre)) ** 2
 - 1 / (1 + np.exp(-noise @ centre)) → np.exp(-noise @ centre) / (1 + np.exp(-noise @ centre)) ** 2
+sums-multiplied: You multiplied the sum of the errors by the sum of the noise. Each noise word has its own error:
+multiply first, then add.
+- errors @ noise → errors.sum() * noise.sum(0)
 """,
 )
 
@@ -503,6 +520,8 @@ counts.
 unit-vectors-first: You divided all vectors by their lengths before adding. Many programs do, and find different words;
 here you sum the original vectors and take the cosines afterwards.
 ^ vectors = vectors / vectors.norm(dim=1, keepdim=True)
+step-forgotten: You took the word nearest to b, without a step. Compare with e(a*) − e(a) + e(b).
+- vectors[a_star] - vectors[a] + vectors[b] → vectors[b]
 """,
 )
 
@@ -537,6 +556,9 @@ probability-for-score: Your second result is the best σ(x). Solve for x.
 - math.log(n / (k * m)) → n / (n + k * m)
 slope-of-the-loss: You differentiated the loss, −F. The best x is the same, but F rises where the loss falls.
 - n * (1 - yes) - k * m * yes → n * (yes - 1) + k * m * yes
+slope-of-the-sigmoid: You used σ (1 − σ), the slope of σ. F contains its logarithm, and that makes one factor vanish:
+see 2b.
+- n * (1 - yes) - k * m * yes → (n - k * m) * yes * (1 - yes)
 """,
 )
 
@@ -575,6 +597,8 @@ unseen-is-infinite: A pair that never occurs has the logarithm −∞ or NaN in 
 - ratio.log().clamp(min=0) → ratio.log()
 columns-averaged: You divided by the mean of the columns instead of the sum of each.
 - counts.sum(0, keepdim=True) → counts.sum(0, keepdim=True).float().mean()
+bits: Your logarithm has the base 2. Here it is the natural one.
+- ratio.log() → ratio.log2()
 """,
 )
 
@@ -624,6 +648,11 @@ mean difference is within what chance explains. One seed would have misled you.
 - conclusion = 3 → conclusion = 2
 against-the-numbers: With the long step your own numbers decide it: for every seed the analogy has the larger share.
 - conclusion = 3 → conclusion = 4
+questions-turned-round: You asked what j is to: i and j are swapped. j is to 20 + j as i is to what?
+- analogy(vectors, j, 20 + j, i)) == 20 + i → analogy(vectors, i, 20 + i, j)) == 20 + j
+last-question-left-out: You put 19 questions to each table. There are 20: for i = 19, j is 0.
+- range(20) → range(19)
+- [near / 20, right / 20] → [near / 19, right / 19]
 """,
 )
 

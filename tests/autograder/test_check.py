@@ -178,6 +178,21 @@ def test_a_function_that_only_changes_its_input_is_told_so_once_without_a_table(
     assert "yours" not in said
 
 
+def test_a_function_that_returns_two_results_for_one_input_is_told_so():
+    calls = []
+
+    def keeps(query, keys):
+        calls.append(query)
+        return keys @ query + len(calls)
+
+    for function in (keeps, lambda query, keys: keys @ query + torch.rand(len(keys))):
+        with pytest.raises(CheckFailed, match="Called twice with the same input"):
+            check(NAME, function)
+    with pytest.raises(CheckFailed) as caught:
+        check(NAME, lambda query, keys: keys @ query / 0)  # NaN or infinity each time
+    assert "twice" not in str(caught.value)
+
+
 def test_an_exception_says_the_shapes_of_the_inputs_by_name():
     assert "Its inputs were query (3,) and keys (4, 3)." in said_of(NAME, lambda query, keys: query[None] @ keys)
 

@@ -21,6 +21,8 @@ def said(mine, right=RIGHT):
         (-RIGHT, "Your y has the wrong sign everywhere."),
         (RIGHT * 8, "Your y is 8 times what it should be, everywhere."),
         (RIGHT.flip(1), "Your y has the right values, in reverse order along axis 1."),
+        (RIGHT[:, [1, 0, 2]], "Your y has the right values, in another order along axis 1."),
+        (RIGHT[:, [1, 1, 2]], None),
         (RIGHT.T, "Your y is the transpose of what it should be."),
         (RIGHT[None], "Your y has the right values; its shape differs only in axes of length 1."),
         (RIGHT + 1, None),
