@@ -304,9 +304,13 @@ warm-up-from-zero: Your warm-up counts from 0, so the whole first step is wasted
 1. Steps count from 1.
 - return step / warmup → return (step - 1) / warmup
 - warmup > step → warmup >= step
+or
+- return step / warmup → return (step - 1) / warmup
 warm-up-too-long: Your warm-up ends one step late: step `warmup` should have the factor 1.
 - return step / warmup → return step / (warmup + 1)
 - warmup > step → warmup >= step
+warm-up-from-the-floor: Your warm-up starts at the floor. It starts near 0: the floor is only where the fall ends.
+- return step / warmup → return floor + (1 - floor) * step / warmup
 no-warm-up: There is no warm-up in your schedule. Before step `warmup` the factor grows in proportion to the step.
 - if warmup > step:
 -     return step / warmup →
@@ -579,6 +583,10 @@ losses after that moment count as well, and one of them may be the best.
 +         best = losses.index(min(losses[:n]))
 +         if n - 1 - best >= patience:
 +             return best, True
+stopped-for-ever: Your best is that of all losses, but you stop if the patience was ever used up, even before that best.
+Count the evaluations since the best.
+- len(losses) - 1 - best >= patience
++ any(n - losses.index(min(losses[: n + 1])) >= patience for n in range(len(losses)))
 never-forgiven: You count all evaluations that brought no new best, over the whole run. A new best starts the count
 again.
 - len(losses) - 1 - best >= patience → sum(losses[i] >= min(losses[:i]) for i in range(1, len(losses))) >= patience
