@@ -925,7 +925,7 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Now you: 5 minutes at the keyboard. Ask for a schedule that starts at 0 and one that jumps, and have somebody read the orange
-# words aloud. What goes wrong: they return the fraction of sampled words, so everything is upside down and looks plausible.*
+# words aloud. What goes wrong: they return the fraction of sampled words, so everything is upside down but looks plausible.*
 
 
 # %% slideshow={"slide_type": "skip"}
