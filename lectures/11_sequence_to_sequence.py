@@ -595,8 +595,8 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # **In this network, training reversed the effect of recency.** In an untrained encoder that reads from left to right, 7<!--[[untrained["first"]:.0f]]--> % of the numbers share the first
-# word with their nearest neighbour and 99<!--[[untrained["last"]:.0f]]--> % the last. After training, 78<!--[[forward["first"]:.0f]]--> % share the first word and 23<!--[[forward["last"]:.0f]]--> % the last. (One trained
-# network; `python -m lectures.recipes one_vector`.)
+# word with their nearest neighbour and 99<!--[[untrained["last"]:.0f]]--> % the last. After training, 78<!--[[forward["first"]:.0f]]--> % share the first word and 23<!--[[forward["last"]:.0f]]--> % the last. (One run;
+# `python -m lectures.recipes one_vector`.)
 #
 # **In both trained networks, a number shares its first word with its nearest neighbour more often than its last, whether the encoder reads the first word first
 # or last.** We do not know why.
@@ -883,7 +883,7 @@ show.predict(
 # the same words with attention.
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **What does a network keep if it must translate with its eyes closed? Up to 11 words it keeps nearly all of them. In two trained networks, a number shares
+# **What does a network keep if it must translate with its eyes closed? Up to 11 words it keeps nearly all of them. In both networks, a number shares
 # its first word with its nearest neighbour more often than its last. Trained on up to 12 words, it translates few numbers of 15 or more without an error<!--[[? best_run < 25]]-->.** We chose the width of its one vector before we saw the sentence.
 # [Lecture 12](12_attention.ipynb) lets the decoder look back at *all* the encoder's states instead.
 
