@@ -883,7 +883,7 @@ show.predict(
 # the same words with attention.
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **What does a network keep if it must translate with its eyes closed? Up to 11 words it keeps nearly all of them. In both networks, a number shares
+# **What does a network keep if it must translate with its eyes closed? Up to 11 words it keeps nearly all of them. In two networks, a number shares
 # its first word with its nearest neighbour more often than its last. Trained on up to 12 words, it translates few numbers of 15 or more without an error<!--[[? best_run < 25]]-->.** We chose the width of its one vector before we saw the sentence.
 # [Lecture 12](12_attention.ipynb) lets the decoder look back at *all* the encoder's states instead.
 
