@@ -62,8 +62,8 @@ torch.set_num_threads(1)  # for matrices as small as these one thread is fastest
 #
 # $$h_t = h_{t-1} + R_t.$$
 #
-# The derivative of $h_t$ with respect to $h_{t-1}$ is now the identity plus the derivative of $R_t$, so a gradient can pass. But the state only
-# adds up; after 1,000 steps it is a sum of 1,000 terms. So mix the old state and $R_t$, with a number $g$ between 0 and 1:
+# The derivative of $h_t$ with respect to $h_{t-1}$ is now the identity plus the derivative of $R_t$, so a gradient can pass. But we only ever
+# add to the state; after 1,000 steps it is a sum of 1,000 terms. So mix the old state and $R_t$, with a number $g$ between 0 and 1:
 #
 # $$h_t = g\, h_{t-1} + (1 - g)\, R_t.$$
 #
@@ -923,10 +923,10 @@ HTML(
 # - **A learning rate that is the same for all cells can change their order.** At a rate of 0.003 the plain RNN is ahead of the LSTM by 0.2<!--[[min(at_one_rate):.1f]]--> nats, with 20,000 and with 60,000 parameters<!--[[? {round(ahead, 1) for ahead in at_one_rate} == {0.2}]]-->. At a rate of 0.03 the LSTM is ahead, as it is when each cell has its own best rate<!--[[? all(capacity["characters"]["lstm"][n]["tried"]["0.03"] < capacity["characters"]["rnn"][n]["tried"]["0.03"] for n in ("20000", "60000"))]]-->. (These are results of one seed, on the development plays.)
 # </details>
 #
-# **At equal size, the order of the cells depends on the task.**
+# **At equal size, our two tasks order the cells differently.**
 #
 # **What if the network could leave a value unchanged, for as long as it wants? A gate near 1 does that, for as long as it stays near 1.
-# How well our networks had learned this after 250 steps depended on the cell and, for the LSTM, on the initial values of its gates.**
+# How well our networks had learned to do so after 250 steps depended on the cell and, for the LSTM, on the initial values of its gates.**
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # > **What goes wrong.** You compare cells at equal *width*, where an LSTM of 64 units has four times the parameters of an RNN of 64.
@@ -942,9 +942,9 @@ HTML(
 # differ.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *Now you: 5 minutes in pairs. Each pair chooses one mistake, predicts the first box that will differ, and only then looks. What
-# goes wrong: with the default inputs a swap of f and i changes the first boxes, but a missing tanh only the last; ask why
-# everything before it agrees.*
+# *Now you: 5 minutes in pairs. Each pair chooses one mistake, predicts the first box that will differ, and only then looks. With
+# the default inputs a swap of f and i changes the first boxes, but a missing tanh only the last; ask why everything before it
+# agrees.*
 
 
 # %% slideshow={"slide_type": "fragment"}

@@ -2,7 +2,7 @@
 # # Decoding
 #
 # A language model assigns a probability to every text, but it does not write one. **Which text should it write?** "The most probable
-# one" is a natural answer. No known program finds that text fast for every model, so programs search for a text
+# one" is a natural answer. No known program finds that text quickly for every model, so programs search for a text
 # that is as probable as possible. Here is what such a search finds:
 #
 # <img src="figures/aye.svg" width="860" alt="Probability of each of 96 tokens under SmolLM2. Shakespeare's line jumps between 0 and 1 and is low most of the time. The line of the text found by beam search climbs and stays near 1.">
@@ -431,8 +431,7 @@ show.table(
 # <details><summary><b>What to notice</b></summary>
 #
 # - $\ln P$ never falls as the beam widens<!--[[? all(a["log_prob"] <= b["log_prob"] for beams in (german, sounds) for a, b in pairwise(beams.values()))]]-->, which is not guaranteed. The beam of 256 finds nothing more probable than that of 64<!--[[? all(beams["64"]["log_prob"] == beams["256"]["log_prob"] for beams in (german, sounds))]]-->.
-# - For the translations into German, BLEU climbs from 57.8<!--[[german["1"]["quality"]:.1f]]--> with greedy search to 65.0<!--[[german["4"]["quality"]:.1f]]--> with a beam of 4.
-# - With a beam of 64 it is 66.6<!--[[german["64"]["quality"]:.1f]]-->.
+# - For the translations into German, BLEU climbs from 57.8<!--[[german["1"]["quality"]:.1f]]--> with greedy search to 65.0<!--[[german["4"]["quality"]:.1f]]--> with a beam of 4 and 66.6<!--[[german["64"]["quality"]:.1f]]--> with a beam of 64.
 # - For phonemes a beam of 2<!--[[min(sounds, key=lambda beam: sounds[beam]["quality"])]]--> has 10.8<!--[[sounds["2"]["quality"]:.1f]]--> % errors, and wider ones are within 0.2<!--[[max(row["quality"] for beam, row in sounds.items() if beam != "1") - sounds["2"]["quality"]:.1f]]--> points of it.
 # - No beam ever found an empty text<!--[[? not any(row["empty"] for beams in (german, sounds) for row in beams.values())]]-->.
 # </details>
@@ -494,7 +493,7 @@ show.predict(
     "Over all passages, which way of decoding comes closest to Shakespeare's mean probability per token (the geometric mean)?",
     choices=ways,
     answer=closest,
-    why="Read the text that it writes as well. Is it good?",
+    why="Read its text as well. Is it good?",
     reveals=widgets.live(
         beside_shakespeare,
         way=ipywidgets.ToggleButtons(
@@ -534,7 +533,7 @@ show.table(
 #   text, from 0.36<!--[[big["beam 4"]["along"][0]:.2f]]--> over the first twelve tokens to 0.92<!--[[big["beam 4"]["along"][-1]:.2f]]--> over the last twelve<!--[[? "Aye, aye, aye" in example["beam 4"]["text"]]]-->. With greedy search it climbs as well<!--[[? big["greedy"]["along"][0] < big["greedy"]["along"][-1]]]-->.
 # - Under SmolLM2, tokens sampled from the whole distribution have a mean probability of 0.026<!--[[big["sampled"]["probability"]:.3f]]-->, Shakespeare's tokens one of 0.031<!--[[big["Shakespeare"]["probability"]:.3f]]--><!--[[? closest == "sampled"]]-->. Under bpe_gpt,
 #   which was trained on Shakespeare's other plays, both means are 0.024<!--[[own["Shakespeare"]["probability"]:.3f]]--><!--[[? round(own["sampled"]["probability"], 3) == round(own["Shakespeare"]["probability"], 3)]]-->.
-# - That does not make a sample a good text; click on "sampled" and read one. It has hardly more rare tokens than Shakespeare: a third<!--[[? 0.3 < big["sampled"]["improbable"] < 0.36]]--> of the
+# - That does not make a sample a good text; click on "sampled" and read one. Samples have hardly more rare tokens than Shakespeare: a third<!--[[? 0.3 < big["sampled"]["improbable"] < 0.36]]--> of the
 #   sampled tokens have a probability below 0.01, and so do 31<!--[[100 * big["Shakespeare"]["improbable"]:.0f]]--> % of his.
 # - SmolLM2 may have read these plays in training. The curves resemble those of Holtzman et al. (figure 2).
 # </details>

@@ -387,7 +387,7 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # **So this gap does not measure exposure bias.** Even a perfect model has a gap of 50 points, because a correct prefix contains information
-# about the answer. The pronunciation model is weaker evidence. We trained a copy of it further by the method of section 5, so that it
+# about the answer. The pronunciation model gives weaker evidence. We trained a copy of it further by the method of section 5, so that it
 # read more and more of its *own* sounds, in the end 90 %. Over
 # positions 3 to 8 the copy's gap is 2.8<!--[[gaps[mostly_own]:.1f]]--> points on average, as large as after teacher forcing<!--[[? round(gaps[mostly_own], 1) == round(gaps["teacher forcing"], 1)]]-->, but the copy
 # also makes more errors after the reference prefix<!--[[? mean(bias[mostly_own]["forced"][2:8]) > mean(forcing["forced"][2:8])]]-->. (One run each.)
@@ -925,7 +925,7 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Now you: 5 minutes at the keyboard. Ask for a schedule that starts at 0 and one that jumps, and have somebody read the orange
-# words aloud. What goes wrong: they return the fraction of sampled words, so everything is upside down and looks plausible.*
+# words aloud. What goes wrong: they return the fraction of sampled words, so everything is upside down but looks plausible.*
 
 
 # %% slideshow={"slide_type": "skip"}

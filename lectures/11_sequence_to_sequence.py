@@ -595,14 +595,14 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # **In this network, training reversed the effect of recency.** In an untrained encoder that reads from left to right, 7<!--[[untrained["first"]:.0f]]--> % of the numbers share the first
-# word with their nearest neighbour and 99<!--[[untrained["last"]:.0f]]--> % the last. After training, 78<!--[[forward["first"]:.0f]]--> % share the first word and 23<!--[[forward["last"]:.0f]]--> % the last. (One trained
-# network; `python -m lectures.recipes one_vector`.)
+# word with their nearest neighbour and 99<!--[[untrained["last"]:.0f]]--> % the last. After training, 78<!--[[forward["first"]:.0f]]--> % share the first word and 23<!--[[forward["last"]:.0f]]--> % the last. (One run;
+# `python -m lectures.recipes one_vector`.)
 #
-# **After training, a number shares its first word with its nearest neighbour more often than its last word, whether the encoder reads the first word first
+# **In both trained networks, a number shares its first word with its nearest neighbour more often than its last, whether the encoder reads the first word first
 # or last.** We do not know why.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *11 minutes. Let the room guess the nearest neighbour of 72,000 and say why; somebody will say recency, and the control answers. What goes
+# *11 minutes. Let the room guess the nearest neighbour of 72,000 and say why; if somebody says recency, the control answers. What goes
 # wrong: they read meaning into a map of two dimensions; show the neighbours in all 128.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -627,7 +627,7 @@ for said in attempts:
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # The second text says a different number, 456,000 instead of 465,000, and has four<!--[[words(sum(a == b for a, b in zip(right.split(), attempts[1].split())))]]--> of six words right. The third has all six<!--[[words(len({*right.split()}))]]--> words, in
-# reverse order<!--[[? attempts[2].split() == right.split()[::-1]]]-->, but none of the pairs. (A single fraction of 0 would make the whole mean 0. So if no group of some length matches, the program uses
+# reverse order<!--[[? attempts[2].split() == right.split()[::-1]]]-->, but none of the pairs. (A single fraction of 0 would make the whole mean 0. So where no group matches, the program uses
 # a small value instead.) BLEU is meant for whole test sets, and for comparing systems on the same test set.
 #
 # We trained translators with one vector on 20,000 numbers of up to 12 English words, for 3,000<!--[[measured["training"]["steps"]:,]]--> steps, with five seeds. We tested them on
@@ -811,7 +811,7 @@ show.predict(
 # </details>
 #
 # **Reading $c$ again raises BLEU at every length from 15 words onwards<!--[[? differs["every step"] == [*one_vector][4:]]]-->. Reversing lowers it at 15 to 23 words<!--[[? differs["initial, reversed"] == [*one_vector][4:7]]]-->.** (Both come from paired
-# tests over five seeds, corrected for nine lengths.) At 9 to 14 words both methods make more numbers right in every word.
+# tests over five seeds, corrected for nine lengths.) With either method, more numbers of 9 to 14 words are right in every word.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Ask for the positions of the errors before you show the curve. What goes wrong:
@@ -883,7 +883,7 @@ show.predict(
 # the same words with attention.
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **What does a network keep if it must translate with its eyes closed? Up to 11 words it keeps nearly all of them. A number shares
+# **What does a network keep if it must translate with its eyes closed? Up to 11 words it keeps nearly all of them. In two networks, a number shares
 # its first word with its nearest neighbour more often than its last. Trained on up to 12 words, it translates few numbers of 15 or more without an error<!--[[? best_run < 25]]-->.** We chose the width of its one vector before we saw the sentence.
 # [Lecture 12](12_attention.ipynb) lets the decoder look back at *all* the encoder's states instead.
 

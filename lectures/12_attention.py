@@ -1034,7 +1034,7 @@ for name, weights in tape.items():
     print(name, tuple(weights.shape))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The text is cut into *tokens*, here words and two special ones, `[CLS]` and `[SEP]`, which models like BERT put around every text.
+# The text is cut into *tokens*, here words, a full stop and two special tokens, `[CLS]` and `[SEP]`, which models like BERT put around every text.
 # The weights of each layer have the axes (batch, head, query, key). Below are all 72 heads at a glance, one small heatmap each. Darker
 # means more weight. There is a row for each word that reads and a column for each word that is read, so a thin diagonal means that words
 # read themselves.
@@ -1151,8 +1151,8 @@ weight_on_cls, added_by_cls = parked()
 parking = weight_on_cls > 0.4
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **No.** Over five sentences, 42<!--[[int(parking.sum())]]--> of the 72 heads give `[CLS]` more than 0.4 of their weight. In every one of these heads the vector
-# that `[CLS]` adds, after $W^O$, has at most 0.14<!--[[added_by_cls[parking].max():.2f]]--> times the median length of the vectors that the other words add. So weight
+# **No.** Over five sentences, 42<!--[[int(parking.sum())]]--> of the 72 heads give `[CLS]` more than 0.4 of their weight. In every one of these heads the value
+# of `[CLS]`, after $W^O$, has at most 0.14<!--[[added_by_cls[parking].max():.2f]]--> times the median length of the other values. So weight
 # parked on `[CLS]` adds little for its size. (Kobayashi et al. 2020 find small value
 # vectors at such tokens of BERT.)
 

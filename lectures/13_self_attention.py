@@ -266,7 +266,7 @@ widgets.edges_playground(
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *7 minutes to here. Before you show the picture below, ask two volunteers for labels, one for layer 1, head 7, and one for
-# layer 2, head 8. Somebody always finds a story for any head. That is why a test follows.*
+# layer 2, head 8. A test of such labels follows.*
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Does a head know grammar? Count.** We parsed sixteen sentences by hand. We ask about four relations, such as verb → object: does the verb read
@@ -367,7 +367,6 @@ for label, (_, _, (layer, head)) in RELATIONS.items():
         "edges": len(far),
     }
 adjective, determiner, subject, verb = table.values()
-opening_tested = [row["opening tested"] for row in table.values()]
 leads = [  # of the opening picture's heads over the best rule, in edges
     round((row["opening tested"] - max(row[rule] for rule in RULES)) * row["edges"])
     for row in table.values()
@@ -549,7 +548,7 @@ show.predict(
 # **On new text, a loss below the lowest possible one is not a triumph but a leak:** in some way the model sees its targets.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *14 minutes. Take bets on the loss without a mask before you show the curve; most say 0. Let somebody explain the sixteenth position.
+# *14 minutes. Take bets on the loss without a mask before you show the curve. Let somebody explain the sixteenth position.
 # Keep time for the leak test that follows, because it is the one habit to take home.*
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -921,7 +920,7 @@ widgets.live(
 # <details><summary>Answer</summary>No. Ask how many of the random draws fall below 0.35<!--[[ablated["5"]["strongest"]:.2f]]-->; the mean does not tell you. And ask whether the random heads come from the same layers.</details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *The questions are not projected. If 3 minutes are left, read question 6 aloud and take a vote; many close the case. What goes
+# *The questions are not projected. If 3 minutes are left, read question 6 aloud and take a vote. What goes
 # wrong: in question 2 they divide by √512, and in question 1 they forget to square the length.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}

@@ -240,8 +240,8 @@ show.predict(
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *15 minutes with the next three screens. Move the position first, then d_model, then the base, and stop at a base of 10. Students often
-# think that each row is a wave. Tell them that the columns are waves, and that a row is the reading of all clocks at one moment.*
+# *15 minutes with the next three screens. Move the position first, then d_model, then the base, and stop at a base of 10. Say that
+# the columns are waves, and that a row is the reading of all clocks at one moment.*
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Clock hands.** A pair (sine, cosine) is a clock hand that moves by $\omega_i$ at every step. A shift by $k$ positions rotates
@@ -360,7 +360,7 @@ show.predict(
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *7 minutes. Write the block matrix on the board. Somebody always asks, "Doesn't adding destroy the word?" Answer that 384
+# *7 minutes. Write the block matrix on the board. If somebody asks, "Doesn't adding destroy the word?", answer that 384
 # dimensions may hold both, and that training can move the word vectors out of the way of the waves. We tested neither.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -653,7 +653,7 @@ show.predict(
             high=3.1,
             alt="Loss per character against the position in the text, six kinds of positions, a band over five seeds "
             "each. Up to 48 Transformer-XL is lowest (2.1), then rotary, ALiBi, T5, sinusoids and none. Beyond, "
-            "Transformer-XL and ALiBi stay flat, none and T5 rise a little, sinusoids jump to 2.6, and rotary "
+            "Transformer-XL and ALiBi stay flat, none and T5 rise to 2.5, sinusoids jump to 2.6, and rotary "
             "rises from 2.2 at 80 to 2.85 at 128 and stays there.",
         )
     ),
