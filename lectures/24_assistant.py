@@ -820,7 +820,7 @@ show.predict(
 negation, alike = limits["negation"], limits["paraphrase"]
 best = max(share[0] for share in alike["right"].values())
 show.predict(
-    f"We ask for the capitals of {negation['countries']} countries, in four wordings. With the best wording {100 * best:.0f} % of the answers are right. For what percentage of the capitals are *all four* answers right?",
+    f"We ask for the capitals of {negation['countries']} countries, in four wordings. With the best wording {100 * best:.0f} % of the answers are right. For what percentage of capitals are *all four* right?",
     choices={"about 10 %": 0.1, "about 35 %": 0.35, "nearly as many": best},
     answer=alike["all"][0],
     why="A model that gives a fact in one wording need not give it in another. So “does the model know it?” has no single answer.",
@@ -957,7 +957,7 @@ show.predict(
 # | DPO | taught the model to stop | supervised tuning at the same rate: less drift | 4 |
 # | a pattern for calls | all 24 calls right, untuned<!--[[? by_tool["untuned, under the pattern"]["right call"][0] == 1]]--> | tuned, without a pattern: all right<!--[[? by_tool["tuned, freely"]["right call"][0] == 1]]--> | 5 |
 # | retrieval, three entries | 20<!--[[pc(retrieval["three from BM25"])]]--> % of the answers right | nothing or random entries: none<!--[[? retrieval["nothing"][0] == retrieval["three random"][0] == 0]]-->; the right entry alone: 35<!--[[pc(retrieval["the right one"])]]--> % | 7 |
-# | reading up to 500 tokens | always finds one odd sentence | one of five alike: 62<!--[[pc(crowded["beginning"])]]--> %, if it comes first | 8 |
+# | reading 500 tokens | always finds one odd sentence | one of five alike: 62<!--[[pc(crowded["beginning"])]]--> %, if it comes first | 8 |
 #
 # **The form of an answer was easy to add, by template, pattern or tuning. Two layers in the middle mostly learned to decline only if the passage lacks the answer, for questions like those of the training; the last two layers did not. This small model still often fails to use the right one of several passages, or of several similar sentences.** For each habit, measure what it cost, where it does not belong, and whether a simpler method does as well.
 

@@ -156,7 +156,7 @@ show.predict(
 # **In this model, on these plays, 4 bits are almost free.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *6 minutes. Ask why we subtract token by token: the losses of two stretches differ by far more than 0.002. What goes wrong: students compare the interval of one loss with that of the other, and see no difference.*
+# *6 minutes. Ask why we subtract token by token: the losses of two stretches differ by far more than 0.002. What goes wrong: students compare the intervals of the two losses, and see no difference.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. The model that you have used
