@@ -360,13 +360,13 @@ show.predict(
 # <details><summary><b>What the 93<!--[[tokens_per_parameter(PUBLISHED, GOPHER):.0f]]--> tokens say about the paper</b></summary>
 #
 # - The paper's two other methods give $a$ = 0.50 and 0.49, and its text recommends 20 tokens per parameter. The third method's published constants give $a$ = 0.45<!--[[scale.exponent(PUBLISHED):.2f]]--> and 93<!--[[tokens_per_parameter(PUBLISHED, GOPHER):.0f]]--> tokens. So one paper gives two answers.
-# - Besiroglu et al. (2024) read the data off a figure and fitted them again: $a$ = 0.51<!--[[scale.exponent(REFITTED):.2f]]--> and 18<!--[[tokens_per_parameter(REFITTED, GOPHER):.0f]]--> tokens per parameter, in line with the advice. So, by this second fit, the data support the advice, and the published constants were wrong. Chinchilla has 70 billion parameters; the published constants ask for 32<!--[[PUBLISHED.frontier(GOPHER)[0] / 1e9:.0f]]--> billion.
+# - Besiroglu et al. (2024) read the data off a figure and fitted them again: $a$ = 0.51<!--[[scale.exponent(REFITTED):.2f]]--> and 18<!--[[tokens_per_parameter(REFITTED, GOPHER):.0f]]--> tokens per parameter, in line with the advice. By this second fit, the data support the advice, and the published constants were wrong. Chinchilla has 70 billion parameters; the published constants ask for 32<!--[[PUBLISHED.frontier(GOPHER)[0] / 1e9:.0f]]--> billion.
 # - Besiroglu et al. give two reasons. The optimiser stopped too early, and the constants were rounded.
 # - The paper's interval for $a$ is 0.454 to 0.455. According to Besiroglu et al., an interval so narrow would need over 600,000 runs, and fewer than 500 were made. **An interval that is too good to be true is a reason to look closer.**
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Races at equal compute.** A small model takes cheap steps and starts ahead. If a larger model overtakes it, the larger one is the better of the two from that budget on.
+# **Races at equal compute.** A small model takes cheap steps and starts ahead. If a larger model overtakes it, the larger one is then the better of the two.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 widgets.race_playground(ladder)
@@ -397,7 +397,7 @@ ratio = whole["Hoffmann"].interval(lambda law: tokens_per_parameter(law, held_ou
 #
 # <details><summary><b>What to notice</b></summary>
 #
-# - The minima are inside our range for only 6<!--[[len(seen)]]--> of 15<!--[[len(equal)]]--> budgets. For the others the best is the smallest size that has a run with so much compute<!--[[? all(trained[b][0] == min(trained[b], key=lambda n: scale.at_compute(sizes[n], b)) for b in equal if b not in seen)]]-->, so the true minimum may be a still smaller model with more text.
+# - The minima are inside our range for only 6<!--[[len(seen)]]--> of 15<!--[[len(equal)]]--> budgets. For the others the best is the smallest size that has a run with that much compute<!--[[? all(trained[b][0] == min(trained[b], key=lambda n: scale.at_compute(sizes[n], b)) for b in equal if b not in seen)]]-->, so the true minimum may be a still smaller model with more text.
 # - At the compute of the held-out run Hoffmann's form asks for 279<!--[[ratio[1]:.0f]]--> characters per parameter, but our run had 2.1<!--[[held_out.D / held_out.N:.1f]]-->. A character is not a token, so you cannot compare this number with the paper's 20.
 # </details>
 #
@@ -411,7 +411,7 @@ ratio = whole["Hoffmann"].interval(lambda law: tokens_per_parameter(law, held_ou
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *11 minutes. Let the room compute 93 with their phones: a = 0.28/0.62, G = (0.34 · 406.4 / (0.28 · 410.7)) to the power 1/0.62. In the race, look for a pair that never crosses. What goes wrong: "the optimal model is the best model". It is the best for a training
-# budget. If a model will answer very many requests, a smaller one that reads more is cheaper in all (Sardana et al. 2024).*
+# budget. If a model will answer very many requests, a smaller one that reads more is cheaper overall (Sardana et al. 2024).*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Why 0.73 and 0.50?

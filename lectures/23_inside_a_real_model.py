@@ -90,7 +90,7 @@ widgets.living(model, tokenizer, *sentences)
 # > **Ask yourself.** For how many of the 270 heads does the answer change from *Paris* to another word when only that head is switched off? Guess, and then press *Try each part alone*. Do the same for *Mary*.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *Part of section 1's time. Let the room call out layers first: without most of them "Paris" is still the answer. Then single heads: hardly any changes it. What goes wrong: a head that looks at France, or adds much, is taken for the one that
+# *Part of section 1's time. Let the room call out layers first: without most of them "Paris" is still the answer. Then single heads: none changes it. What goes wrong: a head that looks at France, or adds much, is taken for the one that
 # knows the answer. Press it.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -338,7 +338,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# > **Ask yourself.** In the widget, find a head whose attention looks important but whose ablation changes nothing. Then find a head whose attention looks unimportant but whose ablation changes the answer.
+# > **Ask yourself.** In the widget, find a head whose attention looks important but whose ablation changes nothing. In *one two three …*, find one that looks unimportant but whose ablation changes the answer.
 #
 # <details><summary><b>What to notice</b></summary>
 #
@@ -596,8 +596,7 @@ show.predict(
 # **Where a head looks only suggests a name.** Nearly half of the candidates fail their test<!--[[? 0.4 < 1 - (sum(named.values()) - named["unknown"]) / sum(candidates.values()) < 0.5]]-->, and most fail once all tests are counted<!--[[? len(survivors) < sum(candidates.values()) / 2]]-->.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *8 minutes. Let the room choose a head from the map of candidates and predict whether it keeps its name. What goes wrong: "unknown" is heard as "useless". It means that none of our five
-# explanations holds.*
+# *8 minutes. Let the room choose a head from the map of candidates and predict whether it keeps its name. What goes wrong: "unknown" is heard as "useless". It means that our tests confirmed none of the five names.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. Directions and neurons
@@ -816,7 +815,7 @@ show.predict(
 # **A place that restores an answer is enough in this prompt. That does not make it the place where the model keeps the fact.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *3 minutes. Let the room answer the question of the first slide first. What goes wrong: "layer 23 knows the capitals". We did not test whether its attention carries the capital or looks it up.*
+# *3 minutes. Let the room answer the lecture's opening question first. What goes wrong: "layer 23 knows the capitals". We did not test whether its attention carries the capital or looks it up.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you

@@ -820,7 +820,7 @@ show.predict(
 negation, alike = limits["negation"], limits["paraphrase"]
 best = max(share[0] for share in alike["right"].values())
 show.predict(
-    f"We ask for the capitals of {negation['countries']} countries, in four wordings. With the best wording {100 * best:.0f} % of the answers are right. What percentage of the capitals is right with *all four*?",
+    f"We ask for the capitals of {negation['countries']} countries, in four wordings. With the best wording {100 * best:.0f} % of the answers are right. For what percentage of capitals are *all four* right?",
     choices={"about 10 %": 0.1, "about 35 %": 0.35, "nearly as many": best},
     answer=alike["all"][0],
     why="A model that gives a fact in one wording need not give it in another. So “does the model know it?” has no single answer.",
@@ -831,8 +831,8 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - *Letters*: how often does a given letter occur in a word? The model is right in 33<!--[[pc(limits["letters"]["right"])]]--> % of cases, exactly like a constant answer, because its answer *is* constant: “1” for all 42<!--[[limits["letters"]["words"]]]--> words<!--[[? limits["letters"]["chosen"][0] == limits["letters"]["words"]]]-->.
-# - *Negation*: is a statement about a capital true, and is its negation? The model answers No to everything, so a statement and its negation never get opposite answers<!--[[? negation["opposite"][0] == 0 and set(negation["yes"].values()) == {0.0}]]-->. “Yes” is more probable after a true statement than after a false one in 54<!--[[pc(negation["right"]["true above false"])]]--> % of the countries. With so few countries we cannot tell this from a coin<!--[[? negation["right"]["true above false"][1] < 0.5]]-->.
-# - “Yes” is more probable after the true statement than after its *negation* in only 17<!--[[pc(negation["right"]["true above its negation"])]]--> % of the countries. So in this test the sentence with *not* usually makes *yes* more probable.
+# - *Negation*: is a statement about a capital true, and is its negation? The model answers No to everything, so a statement and its negation never get opposite answers<!--[[? negation["opposite"][0] == 0 and set(negation["yes"].values()) == {0.0}]]-->. “Yes” is more probable after a true statement than after a false one for 54<!--[[pc(negation["right"]["true above false"])]]--> % of the countries. With so few countries we cannot tell this from a coin<!--[[? negation["right"]["true above false"][1] < 0.5]]-->.
+# - “Yes” is more probable after the true statement than after its *negation* for only 17<!--[[pc(negation["right"]["true above its negation"])]]--> % of the countries. So in this test the sentence with *not* usually makes *yes* more probable.
 # - *Paraphrase*: between 12<!--[[100 * min(share[0] for share in alike["right"].values()):.0f]]--> % and 62<!--[[100 * max(share[0] for share in alike["right"].values()):.0f]]--> % of the capitals are right, depending on the wording. Only 8<!--[[pc(alike["all"])]]--> % are right in all four wordings. A benchmark with one wording measures the wording as well.
 #
 # *Leaderboards*, such as that of GLUE (Wang et al. 2019a), rank models by a mean over fixed tests. When GLUE was little more than a year old, models had passed the score of non-expert people on it. Its makers gave this as their reason for SuperGLUE, which has harder tests (Wang et al. 2019b, abstract). Put the questions of the checklist below to every leaderboard.
@@ -957,7 +957,7 @@ show.predict(
 # | DPO | taught the model to stop | supervised tuning at the same rate: less drift | 4 |
 # | a pattern for calls | all 24 calls right, untuned<!--[[? by_tool["untuned, under the pattern"]["right call"][0] == 1]]--> | tuned, without a pattern: all right<!--[[? by_tool["tuned, freely"]["right call"][0] == 1]]--> | 5 |
 # | retrieval, three entries | 20<!--[[pc(retrieval["three from BM25"])]]--> % of the answers right | nothing or random entries: none<!--[[? retrieval["nothing"][0] == retrieval["three random"][0] == 0]]-->; the right entry alone: 35<!--[[pc(retrieval["the right one"])]]--> % | 7 |
-# | a long window | always finds one odd sentence | one of five alike: 62<!--[[pc(crowded["beginning"])]]--> %, if it comes first | 8 |
+# | reading 500 tokens | always finds one odd sentence | one of five alike: 62<!--[[pc(crowded["beginning"])]]--> %, if it comes first | 8 |
 #
 # **The form of an answer was easy to add, by template, pattern or tuning. Two layers in the middle mostly learned to decline only if the passage lacks the answer, for questions like those of the training; the last two layers did not. This small model still often fails to use the right one of several passages, or of several similar sentences.** For each habit, measure what it cost, where it does not belong, and whether a simpler method does as well.
 

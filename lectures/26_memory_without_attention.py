@@ -297,7 +297,7 @@ show.predict(
 # - **Is the LSTM fast because it is one call?** Only in part. The same equations as a loop in Python take 441<!--[[1000 * speed["LSTM, step by step"][longest]:.0f]]--> ms instead of 77<!--[[1000 * speed["LSTM, one call"][longest]:.0f]]--> ms at 4,096<!--[[longest:,]]--> tokens. That is slower than the delta rule in chunks (224<!--[[1000 * speed["delta rule, in chunks"][longest]:.0f]]--> ms)<!--[[? speed["LSTM, step by step"][longest] > speed["delta rule, in chunks"][longest]]]-->.
 # - If both run as loops in Python, the LSTM is still 6<!--[[speed["delta rule, step by step"][longest] / speed["LSTM, step by step"][longest]:.0f]]--> times as fast as the delta rule.
 # - The LSTM also holds less. Its hidden state and cell state together have 192<!--[[2 * 96]]--> values, and the delta rule's four matrices of 24 × 24 have 2,304<!--[[4 * 24 * 24:,]]-->.
-# - We have not measured a graphics card.
+# - We have not timed a graphics card.
 # </details>
 #
 # **At the lengths that we timed, a chunked memory costs about the same per token in a short text as in a long one, and attention does not<!--[[? spread_of["delta rule, in chunks"] < 1.4 and spread_of["attention"] > 2]]-->. Whether that makes it faster depends on the length, the program and the machine.**

@@ -2,8 +2,8 @@
 # # Smaller and faster
 #
 # A language model is usually trained with 16 or 32 bits for each weight, but it can be stored with fewer. **How many bits are stored for each weight of the model that you use, and what would fewer
-# bits cost?** This lecture rounds two models, one of ours and SmolLM2, and measures the damage. Then it tries three other ways:
-# leave weights out, train a small model on a large one's probabilities, and let the small model draft for the large one.
+# bits cost?** This lecture rounds two models, one of ours and SmolLM2, and measures the damage. Then it tries three other methods:
+# leaving weights out, training a small model on a large one's probabilities, and letting the small model draft for the large one.
 #
 # <img src="figures/sixteen_levels.svg" width="880" alt="64 weights as dots in two groups of 32. Each group has sixteen levels, drawn as lines; a stroke joins each weight to its nearest level.">
 #
@@ -156,7 +156,7 @@ show.predict(
 # **In this model, on these plays, 4 bits are almost free.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *6 minutes. Ask why we subtract token by token: the losses of two stretches differ by far more than 0.002. What goes wrong: students compare the interval of one loss with that of the other, and see nothing.*
+# *6 minutes. Ask why we subtract token by token: the losses of two stretches differ by far more than 0.002. What goes wrong: students compare the intervals of the two losses, and see no difference.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. The model that you have used

@@ -13,7 +13,7 @@
 # - explain superposition, and say what makes it possible;
 # - describe a sparse autoencoder, and test whether its features are easier to read than random directions;
 # - measure how well a model knows a sentence of its training text;
-# - for a score of stereotypes, separate the order of the occupations from the level;
+# - separate the order of the occupations from the level in a score of stereotypes;
 # - test whether a model obeys or believes a page, and list what a model card must contain.
 #
 # **You need** [lecture 23](23_inside_a_real_model.ipynb) (the residual pathway, controls) and [lecture 24](24_assistant.ipynb) (chat template, retrieval). SmolLM2 here is SmolLM2-135M-*Instruct*, rounded to 4 or 8 bits per weight. The two character models are the course's own.
@@ -537,7 +537,7 @@ print("\nlimits:", cards[0]["limits"])
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## What can be read, and what went wrong
 #
-# - **Features.** A toy stores more features than it has dimensions, if the features are sparse and the toy is not linear<!--[[? kept_live == 5]]-->. A dictionary that reconstructs well need not be easier to read than random directions.
+# - **Features.** A toy stores more features than it has dimensions, if the features are sparse and the toy is not linear<!--[[? kept_live == 5]]-->. Our dictionary reconstructs well, but we saw no gain over dense random directions.
 # - **Memory.** Greedy decoding wrote no secret<!--[[? sum(said.values()) == 0]]-->, but after thirty copies 7<!--[[ranks[30].count(1)]]--> of 10<!--[[len(ranks[30])]]--> secrets had rank 1. With two letters as a hint it wrote all secrets that had a hundred copies<!--[[? max(needed[100]) <= 2]]-->. Removing copies helped.
 # - **Stereotypes.** The order of sixty occupations follows the statistics, and the level changes with the wording.
 # - **Pages.** Most orders failed on this small model. A false statement cost more than half of the right answers<!--[[? max(right[arm] for arm in ("a false correction", first, last)) < 0.5 * right["the page alone"]]]-->, and neither its position nor our defences made a difference that we could see.
