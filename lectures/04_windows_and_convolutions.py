@@ -1092,7 +1092,7 @@ from_tickets = "tickets she found that the printer was out of toner She went to 
 #
 # 2. An n-gram model gives a word a probability of 0.2 after a context that it has seen. Now replace one word of the context by a
 #    synonym, so that the context is unseen. Which words does the model use?
-# <details><summary>Answer</summary>It backs off to the last words of the context, as many as were seen together. It does not know
+# <details><summary>Answer</summary>It backs off to the longest end of the context that was seen. It does not know
 # that the two words are synonyms.</details>
 #
 # 3. A filter of width 3 with $\max$ over time fires on "not a good". Can the network distinguish "not a good film" from "film, a

@@ -404,7 +404,7 @@ for name, matrix in {"step": stretched, "Muon's": orthogonalise(stretched)}.item
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # We compare Muon with Adam on this network, now with three<!--[[words(muon["depth"])]]--> hidden layers, for 500<!--[[muon["steps"]]]--> steps. The learning rate falls as in section 3, and all
-# rows share the same five seeds. In Muon's row, embeddings, biases and the output matrix keep Adam and its best rate, as Jordan et al. recommend. As a control, *equal
+# rows share the same five seeds. In Muon's row, embeddings, biases and the output matrix keep Adam, as Jordan et al. recommend, at its best rate. As a control, *equal
 # length* rescales momentum's step to the length of Muon's, without orthogonalising it. Each row uses its own best rate, with a worse one on
 # either side (`python -m lectures.recipes muon`).
 
