@@ -958,9 +958,9 @@ show.predict(
 #
 # - If all 28 keys were equally likely, a character would cost $\log_2 28$ = 4.81<!--[[math.log2(len(KEYS)):.2f]]--> bits.
 # - If you know only how frequent each key is,
-#   a character costs 4.16<!--[[players["1-gram"]["bits_per_key"]:.2f]]-->; with five characters of context it costs 1.95<!--[[players["6-gram"]["bits_per_key"]:.2f]]-->.
+#   a character costs 4.16<!--[[players["1-gram"]["bits_per_key"]:.2f]]-->; the 6-gram, which sees five characters, needs 1.95<!--[[players["6-gram"]["bits_per_key"]:.2f]]-->.
 # - The 7-gram saves no bits<!--[[? abs(saved) < 0.005]]-->, although it gets slightly more characters right on the first guess, 58.4<!--[[100 * players["7-gram"]["first_guess_right"]:.1f]]--> % instead of 57.6<!--[[100 * players["6-gram"]["first_guess_right"]:.1f]]--> %.
-# - A bar says nothing about contexts longer than its player's. The bar of the 1-gram, for example,
+# - A bar holds only for its player's context. The bar of the 1-gram, for example,
 #   lies entirely above the bits that the 6-gram needs<!--[[? rows["1-gram"][0] > players["6-gram"]["bits_per_key"]]]-->. The diamond shows the bits that the model itself needs. If a model guesses
 #   well but its probabilities are bad, its diamond can lie above its own bar.
 # - Our LSTM needs 2.11<!--[[players["LSTM"]["bits_per_key"]:.2f]]--> bits and our GPT, a small Transformer ([lecture 15](15_transformer_language_model.ipynb)), 2.19<!--[[players["GPT"]["bits_per_key"]:.2f]]-->, more than the 6-gram. These are single runs of small networks. In training, the LSTM saw the text

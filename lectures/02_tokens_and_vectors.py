@@ -104,7 +104,7 @@ show.predict(
 # </details>
 #
 # Unknown words become `<unk>`, and the model can neither write nor distinguish them. **Subwords** ("pieces") are the compromise that
-# most large models use: a frequent word is one token, a rare word is several. With ours nothing is unknown<!--[[? cut["subwords"][2] == 0]]-->.
+# most large models use: a frequent word is one token, a rare word is several. With ours, nothing is unknown<!--[[? cut["subwords"][2] == 0]]-->.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. Byte-pair encoding
@@ -271,7 +271,7 @@ widgets.pieces_playground(
 # ## 3. A vector for every token
 #
 # A token's id is just its position in a list, so similar tokens need not have similar ids. We therefore give each token a
-# $d$-dimensional vector instead, its **embedding** $e(w)$, and store the vectors in a table $E$, one row per token. Looking up row
+# $d$-dimensional vector, its **embedding** $e(w)$, and store the vectors in a table $E$, one row per token. Looking up row
 # $w$ is the same as multiplying by a **one-hot** vector, which is 1 at position $w$ and 0 elsewhere:
 #
 # $$e(w) = \mathrm{onehot}(w)\, E, \qquad E \text{ is vocabulary} \times d$$
@@ -686,9 +686,9 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Compared with random embeddings, seed by seed, MiniLM's vectors lower the loss by 0.050<!--[[-less["given"][0]:.3f]]--> ± 0.023<!--[[less["given"][1]:.3f]]--> nats (95 % interval, five seeds), about 5<!--[[100 * (1 - math.exp(less["given"][0])):.0f]]--> % of the perplexity.
-# - Shuffled, they change it by 0.004<!--[[less["shuffled"][0]:.3f]]--> ± 0.017<!--[[less["shuffled"][1]:.3f]]--> nats, so we see no difference.
+# - Shuffled, they change it by 0.004<!--[[less["shuffled"][0]:.3f]]--> ± 0.017<!--[[less["shuffled"][1]:.3f]]--> nats, so we see no difference<!--[[? abs(less["shuffled"][0]) < less["shuffled"][1]]]-->.
 # - The same vectors lower the loss more on the right words than on the wrong ones, by 0.055<!--[[-meaning[0]:.3f]]--> ± 0.028<!--[[meaning[1]:.3f]]-->. So the match between words
-#   and vectors helps. The scale of the vectors is the same in all three versions<!--[[? abs(less["shuffled"][0]) < less["shuffled"][1]]]-->.
+#   and vectors helps. The scale of the vectors is the same in all three versions.
 # - All of this holds for two plays and this small network (`python -m lectures.recipes given_vectors`).
 # </details>
 #
@@ -821,7 +821,7 @@ show.table(told, ["Mean cosine", "In the plane", "In all 64", "With partners swa
 # </details>
 #
 # **The arrows look more parallel on the map than they are.**<!--[[? min(each[0] for each in agree.values()) > max(each[1] for each in agree.values())]]--> Of the squared
-# length of the arrows' deviations from their mean, the plane keeps at most 16<!--[[100 * max(other for _, other in in_plane.values()):.0f]]--> %<!--[[? all(shared > other for shared, other in in_plane.values())]]-->. So the pairs do share a
+# length of the arrows' deviations from their mean, the plane keeps a smaller fraction than of the mean itself<!--[[? all(shared > other for shared, other in in_plane.values())]]-->. The pairs share a
 # direction, but they differ more than the map shows.
 #
 # **One row, many meanings.** A table has one vector per word, whatever the sentence. Shakespeare's Paris is a Trojan in one play, a count
@@ -988,7 +988,7 @@ near_paris = [word for word, _ in near_in(E[7:], dense_words)("paris")]
 # - The five other runs agree: $b^*$ is the nearest word 3<!--[[min(row["nearest is b*"] for row in seeds):.0f]]--> to 5<!--[[max(row["nearest is b*"] for row in seeds):.0f]]--> times.
 # - MiniLM's 21<!--[[modern_ones["right"]]]--> of 27<!--[[modern_ones["asked"]]]--> look better than they are, because the nearest neighbour of $a^*$ by itself gets 9<!--[[modern_ones["nearest_to_c_right"]]]--> right.
 # - Without the rule MiniLM answers $a^*$ 22<!--[[lands["MiniLM"]["nearest is a*"]:.0f]]--> times, and $b$ once<!--[[? lands["MiniLM"]["nearest is b"] == 1]]-->. With the rule the nearest neighbour
-#   of $a^*$ can win; it answers "i my thou …" with "thee<!--[[tables["MiniLM"]("i", "my", "thou", True)[0][0]]]-->", which is much nearer to "thou" (0.54<!--[[cosine(large, "thou", "thee"):.2f]]-->) than "thy" is (0.33<!--[[cosine(large, "thou", "thy"):.2f]]-->).
+#   of $a^*$ can win; MiniLM answers "i my thou …" with "thee<!--[[tables["MiniLM"]("i", "my", "thou", True)[0][0]]]-->", which is much nearer to "thou" (0.54<!--[[cosine(large, "thou", "thee"):.2f]]-->) than "thy" is (0.33<!--[[cosine(large, "thou", "thy"):.2f]]-->).
 # - In our table "thee" and "thy" are about equally near to "thou"<!--[[? abs(cosine(old, "thou", "thee") - cosine(old, "thou", "thy")) < 0.05]]-->, and the answer is "thy"<!--[[? tables["Shakespeare"]("i", "my", "thou", True)[0][0] == "thy"]]-->.
 # - The rule can also make vectors look prejudiced. To "man is to doctor as woman is to …?" it never allows the answer "doctor" (Nissim, van Noord & van
 #   der Goot 2020).

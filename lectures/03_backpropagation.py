@@ -604,8 +604,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Is it right? Check it numerically
 #
-# A wrong gradient may raise no error. The model learns a little worse, or not at all, and you do not know why. But a
-# second opinion needs no calculus, the **numerical gradient**, a difference quotient:
+# A wrong gradient may raise no error. The model learns a little worse, or not at all, and you do not know why. But the
+# **numerical gradient**, a difference quotient, is a second opinion that needs no calculus:
 #
 # $$\frac{\partial f}{\partial x} \approx \frac{f(x + h) - f(x)}{h} \quad\text{(one-sided)}, \qquad
 #   \frac{\partial f}{\partial x} \approx \frac{f(x + h) - f(x - h)}{2h} \quad\text{(central)}.$$

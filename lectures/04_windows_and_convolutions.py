@@ -238,7 +238,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. Unseen contexts
 #
-# Bengio's paper is about unseen contexts. Similar vectors give similar predictions. So training can lower the loss
+# Bengio's paper is about unseen contexts. Similar vectors tend to give similar predictions. So training can lower the loss
 # by giving similar vectors to words that are followed by the same words. If you then replace *one* word of a window with another whose vector is
 # similar, the input $x$ and the prediction may change little, **whether or not the words of the new window were ever seen together**. An n-gram model must count every
 # sequence separately.
@@ -341,8 +341,8 @@ widgets.neighbour_playground(continued, contexts)
 # </details>
 #
 # In 23<!--[[sum(network_moves < fivegram_moves for fivegram_moves, network_moves in all_moves)]]--> of the 24<!--[[len(all_moves)]]--> cases (three contexts, eight neighbours each) the network's prediction changes less than the 5-gram's. (We measure the change by half the sum of the absolute
-# differences between the distributions before and after.) That does not make the network's predictions better. Does it
-# change so little because the vectors are similar, or because the network hardly uses this word? As a control we insert the other frequent words:
+# differences between the distributions before and after.) That does not make the network's predictions better. Does the
+# prediction change so little because the vectors are similar, or because the network hardly uses this word? As a control we insert the other frequent words:
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 changes = {}
@@ -359,7 +359,7 @@ show.table(told, ["The network's mean change", "8 nearest words", "Other frequen
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # In all three contexts, a neighbour changes the network's prediction less, on average, than other words do<!--[[? all(near < 0.75 * other for near, other in changes.values())]]-->. But in
-# the first context the other words also change it little<!--[[? changes[gracious][1] < 0.2]]-->; there the network hardly uses the word in brackets.
+# the first context the other words also change it little<!--[[? changes[gracious][1] < 0.2]]-->; there the network depends less on the word in brackets.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # A few examples prove nothing, so we take *every* word of three held-out plays and ask how much of its context occurs somewhere in
@@ -496,7 +496,7 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *12 minutes. Compute the first three outputs on the board, with the zero in front. For the classifier, type
-# the lines that the room calls out. Stop them when they explain a filter after a single example.*
+# the lines that the room calls out. Stop anybody who explains a filter after a single example.*
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -684,7 +684,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # > **What goes wrong.** A convolution that leaks trains beautifully: the next word is in its window, and the loss goes towards 0. The
 # > shapes are right, there is no error, and the test loss is as low as the training loss, because the model leaks there as well. It fails
-# > only at generation, when there is no future to see. The test above takes five lines: *change a word and check whether
+# > only at generation, when there is no future to see. The test above is short: *change a word and check whether
 # > any output before it changes*. Run it on every language model that you write.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -1092,7 +1092,7 @@ from_tickets = "tickets she found that the printer was out of toner She went to 
 #
 # 2. An n-gram model gives a word a probability of 0.2 after a context that it has seen. Now replace one word of the context by a
 #    synonym, so that the context is unseen. Which words does the model use?
-# <details><summary>Answer</summary>It backs off to the last words of the context, as many as were seen together. It does not know
+# <details><summary>Answer</summary>It backs off to the longest end of the context that was seen. It does not know
 # that the two words are synonyms.</details>
 #
 # 3. A filter of width 3 with $\max$ over time fires on "not a good". Can the network distinguish "not a good film" from "film, a

@@ -438,8 +438,8 @@ print(f"autograd: {u_leaf.grad:.4f}")
 # $dL/du$ = −0.9716<!--[[by_hand:.4f]]-->, and autograd agrees<!--[[? abs(u_leaf.grad - by_hand) < 1e-6]]-->. The gradient is negative, so gradient descent makes $u$ larger. With a larger $u$ the state remembers more of the 1.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **What a program does.** In the long formula, $\partial h_t/\partial U$ has three axes. A program never computes this
-# derivative. It goes back through time *once* and carries along one row vector, $\delta_t$. It is the gradient of the whole loss with respect to
+# **What a program does.** In the long formula, $\partial h_t/\partial U$ has three axes. A program need not compute this
+# derivative. It goes back through time *once* and carries along one row vector, $\delta_t$, the gradient of the whole loss with respect to
 # the sum inside the tanh of step $t$. With $\delta_{T+1} = 0$,
 #
 # $$\delta_t = \Big(\frac{\partial L_t}{\partial h_t} + \delta_{t+1} U^\top\Big) \odot (1 - h_t^2), \qquad
@@ -1163,7 +1163,7 @@ show.predict(
 # training must teach it what to carry, and each step must wait for the previous one.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *What goes wrong: they answer that the window needs as many
+# *What goes wrong: students answer that the window needs as many
 # rounds, because it has as many multiplications. Separate work from waiting. 3 minutes.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}

@@ -504,7 +504,7 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # > **What goes wrong.** There are three ways to get the measurement of this section wrong. (1) You take *the gradient of the weights* instead of that of the
-# > states. That gradient is a sum over all time steps, dominated by the most recent ones. (2) You take *a loss at every step*
+# > states. That gradient is a sum over all time steps, which the most recent ones can dominate. (2) You take *a loss at every step*
 # > instead of only at the last. Then $\partial L/\partial h_t$ also contains the loss of time $t$ itself, and nothing seems to
 # > vanish. (3) You compute in *single precision*, where any value below $10^{-45}$ becomes 0, and the logarithm of 0 does not
 # > measure anything.

@@ -731,7 +731,8 @@ picture
 # 3. **One vector** (1): its number of entries is fixed, whatever the length of the source.
 # 4. **Reversed** (1): the *average* distance between a source word and its translation stays the same, but the first words come close together, so
 #    the gradient has a short path between them. Half a point without the second half. A full point also for what question 6 shows: word $t$ is then
-#    read $t$ steps before the end, whatever the length. None for "a better beginning": in lecture 11 the first words came out worse, the last better.
+#    read $t$ steps before the end, whatever the length. None for "a better beginning": in the course's own
+#    measurement the first words came out worse, the last better.
 # ### END MARK SCHEME
 
 # %% [markdown]
