@@ -388,7 +388,7 @@ show.predict(
 #
 # - *Paris* becomes the likeliest word only after all 30<!--[[first_right]]--> layers. It first enters the top hundred of 49,152<!--[[len(early[0]):,]]--> tokens after 25 layers<!--[[? ranks[25] <= 100 < ranks[24]]]-->.
 # - At the position of *is* the layers add vectors of very different sizes. The first layer adds a vector 14<!--[[adds[0]:.0f]]--> times as large as its input, the middle layers add vectors about a quarter<!--[[? 0.1 < sorted(adds[10:20])[5] < 0.4]]--> as large as their inputs, and the last layer one that is 0.62<!--[[adds[-1]:.2f]]--> times as large.
-# - The slides of Wang (see the sources) show *I think therefore I* → *am*. After *I think, therefore I* our SmolLM2, which is the Instruct variant in 4 bits, predicts *will*; *am* is its second guess<!--[[? therefore == [" will", " am"]]]-->.
+# - The slides of Wang (see the sources) show *I think therefore I* → *am*. After *I think, therefore I* our SmolLM2, the Instruct variant in 4 or 8 bits, predicts *will*; *am* is its second guess<!--[[? therefore == [" will", " am"]]]-->.
 # - The GPT of section 1, which reads subwords, has four layers. After *To be, or not* it expects a comma, and the lens already reads the comma after one layer<!--[[? comma == [","] * 4]]-->.
 # </details>
 
@@ -594,7 +594,7 @@ HTML(by_warmup.data + by_seed.data)
 #   (section 3) post-norm mostly fails as well, although there the last layer's gradient hardly depends on depth. From 4 to 24 layers it changes by at most 7<!--[[100 * max(max(by[-1] for by in of.values()) / min(by[-1] for by in of.values()) for of in stored("warmup")["gradients"]["GPT-2"].values()) - 100:.0f]]--> %, in post-norm and in pre-norm.
 # </details>
 #
-# **With 12 layers and 250 steps pre-norm learns at all three rates, and post-norm only at some of them.** All but post-norm at the middle rate are single runs.
+# **With 12 layers and 250 steps pre-norm learns at all three rates, and post-norm only at some of them.** Apart from post-norm at the middle rate, each is a single run.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **One more norm.** **QK-norm** normalises queries and keys as well, so that a score can grow only through a learned gain (Henry et al. 2020; Dehghani et al. 2023). We trained a model of two layers with and without it, at four learning rates and with five seeds each, from the same initial weights
@@ -632,7 +632,7 @@ HTML(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Of the four rates the same one is best for both, 0.012<!--[[? set(bounded["best"].values()) == {"0.012"}]]-->. At this rate QK-norm is ahead by 0.019<!--[[-bounded["difference at the best rates"][0]:.3f]]--> ± 0.015<!--[[bounded["difference at the best rates"][1]:.3f]]--> nats. This is a small difference, and we chose the rate on the same plays.
+# - Of the four rates the same one is best for both, 0.012<!--[[? set(bounded["best"].values()) == {"0.012"}]]-->. At this rate QK-norm is ahead by 0.019<!--[[-bounded["difference at the best rates"][0]:.3f]]--> ± 0.015<!--[[bounded["difference at the best rates"][1]:.3f]]--> nats. This is a small difference, measured on the plays that chose the rate.
 # - At ten times this rate the plain model ends at 2.83<!--[[by_rate["plain"][0.12].mean():.2f]]--> nats, above the 2.47<!--[[pairs_floor:.2f]]--> of the table of pairs of characters<!--[[? by_rate["plain"][0.12].min() > pairs_floor]]-->. With QK-norm the model ends at 1.95<!--[[by_rate["QK-norm"][0.12].mean():.2f]]-->.
 # </details>
 #
@@ -1060,7 +1060,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - The whole model reaches a loss of 2.27<!--[[loss["all of 2017's changes"].mean():.2f]]-->. Without residual connections the loss is 3.28<!--[[loss["without residual connections"].mean():.2f]]-->, little better than the frequencies of characters.
+# - The whole model reaches a loss of 2.27<!--[[loss["all of 2017's changes"].mean():.2f]]-->. Without residual connections the loss is 3.28<!--[[loss["without residual connections"].mean():.2f]]-->, hardly below that of character frequencies.
 # - Removing the feed-forward networks costs about as much as removing attention. The losses are 2.51<!--[[loss["without feed-forward networks"].mean():.2f]]--> and 2.49<!--[[loss["without attention"].mean():.2f]]-->. (A row that lacks a part also has fewer parameters.)
 # - Positional encodings lower the loss by 0.08<!--[[rise["without positions"]:.2f]]-->, and the seeds do not overlap<!--[[? loss["without positions"].min() > loss["all of 2017's changes"].max()]]-->. One head is no worse than four<!--[[? rise["one head"] < 0.01]]-->.
 # - Without LayerNorm the loss is even lower, 2.22<!--[[loss["without LayerNorm"].mean():.2f]]--><!--[[? loss["without LayerNorm"].max() < loss["all of 2017's changes"].min()]]-->. Three layers do not need it at this rate. [Lecture 20](20_what_if.ipynb) asks what deep stacks need.

@@ -572,7 +572,7 @@ alone, of_two = ended(1), ended(2)
 # ## 6. Inside the translators
 #
 # Numbers have something that most translations lack, a *known* alignment. English and German number words have the same order, except that German says units before tens. For each German word we know which
-# English word it translates. (Only *und* has no fixed partner.) So we can score attention instead of admiring it. A head *finds* the source word of a German word if, for that German word, its largest weight is on the English word of the reference alignment.
+# English word it translates. (Only *und* has no fixed partner.) So we can score attention instead of admiring it. A head *finds* the source word of a German word if its largest weight is on the English word of the reference alignment.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # On the left is the recurrent network with attention of [lecture 12](12_attention.ipynb), on the right the Transformer, where head 1.3 is head 3 of layer 1. An orange frame marks the reference. Both have about 238,000 parameters and were trained on the same pairs of up to 12 English words.
@@ -698,7 +698,7 @@ widgets.alignment_player(spellers, widgets.menu(six_words, "word", "320px"), hea
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Read the rows from top to bottom, and follow the recurrent network's largest weight. In these six words it never moves back<!--[[? forward_only["recurrent"].all()]]-->. Then compare the Transformer's eight<!--[[words(len(forward_only["Transformer"]))]]--> heads. The same holds for only one<!--[[words(int(forward_only["Transformer"].sum()))]]--> of them.
+# - Read the rows from top to bottom, and follow the recurrent network's largest weight. In these six words it never moves back<!--[[? forward_only["recurrent"].all()]]-->. The same holds for only one<!--[[words(int(forward_only["Transformer"].sum()))]]--> of the Transformer's eight<!--[[words(len(forward_only["Transformer"]))]]--> heads.
 # - On 6,309<!--[[spoken["Transformer"]["words"]:,]]--> held-out words the recurrent network gets 32.91<!--[[spoken["recurrent, attention"]["word_error_rate"]:.2f]]--> % of the words wrong, and the Transformer 32.35<!--[[spoken["Transformer"]["word_error_rate"]:.2f]]--> %. A difference of up to 1.6<!--[[196 * (2 * 0.33 * 0.67 / spoken["Transformer"]["words"]) ** 0.5:.1f]]-->
 #   points may be chance, and these are single runs, so they do not say which is better.
 # - A recurrent network with one vector instead of attention gets 40.88<!--[[spoken["recurrent, one vector"]["word_error_rate"]:.2f]]--> % of the words wrong.
@@ -930,7 +930,7 @@ show.predict(
     "You run one forward pass over 256 source and 256 target tokens, on one core. Which of the three networks takes the least time?",
     choices=list(seconds),
     answer=min(seconds, key=seconds.get),
-    why="It does the most arithmetic of the three, but in a few large matrix products. The recurrent networks do many small ones, position by position. (In the previous lecture the order was the other way round, for *training* at a smaller width.)",
+    why="It does the most arithmetic of the three, but in a few large matrix products; the recurrent networks work position by position. We did not test whether this is the reason. (In the previous lecture, *training* at a smaller width gave the other order.)",
     reveals=[seconds_told, widgets.pair_cost_playground(networks)],
 )
 

@@ -585,7 +585,7 @@ show.predict(
 # - **Fine-tuning** is right in 80<!--[[compared["fine-tuning"]:.0f]]--> % of the sentences, 17<!--[[ahead("fine-tuning", "naive Bayes")[0]:.0f]]--> points ahead of naive Bayes, which counts words<!--[[? ahead("fine-tuning", "naive Bayes")[1] > 0]]-->.
 # - **A rule written by hand** needs no examples: a sentence that begins with a question word, or with a verb form such as *art* or *will*, is a question. The rule is right in 78<!--[[ours["a rule, no examples"][0]:.0f]]--> %. So 64 examples bring fine-tuning about as far as this rule<!--[[? abs(compared["fine-tuning"] - ours["a rule, no examples"][0]) < 3]]-->.
 # - **LoRA** trains 1.3<!--[[100 * ways["rows"]["LoRA, 64 examples"]["trained"] / ways["rows"]["fine-tuning, 64 examples"]["trained"]:.1f]]--> % of the parameters and is 4.0<!--[[ahead("fine-tuning", "LoRA")[0]:.1f]]--> points behind fine-tuning. The interval just excludes 0<!--[[? 0 < ahead("fine-tuning", "LoRA")[1] < 0.5]]-->. We make three such comparisons, so this is only a hint.
-# - **Probing** is right in 59<!--[[compared["probing"]:.0f]]--> %, naive Bayes in 62<!--[[compared["naive Bayes"]:.0f]]--> %. The interval of the difference contains 0<!--[[? ahead("probing", "naive Bayes")[1] < 0 < ahead("probing", "naive Bayes")[2]]]-->, so these seeds cannot rank them. Our probe reads the mean of the last layer's states, so this is the result of one probe, not the limit of probing. In the project of this lecture you look for a better one.
+# - **Probing** is right in 59<!--[[compared["probing"]:.0f]]--> %, naive Bayes in 62<!--[[compared["naive Bayes"]:.0f]]--> %. The interval of the difference contains 0<!--[[? ahead("probing", "naive Bayes")[1] < 0 < ahead("probing", "naive Bayes")[2]]]-->, so these seeds cannot rank them. Our probe reads the mean of the last layer's states, so this is the result of one probe, not the limit of probing. In the project of this lecture you look for a better probe.
 # - **Prompting** is right in 55<!--[[compared["prompting"]:.0f]]--> %. But with three<!--[[words(sum(of > 95 for of in asks))]]--> of the five seeds the model answers “question” nearly always, whatever it reads.
 # - With 120<!--[[ways["tests"]]]--> test sentences, one seed's percentage is uncertain by about 8<!--[[196 * (0.7 * 0.3 / ways["tests"]) ** 0.5:.0f]]--> points. SmolLM2 may have been trained on Shakespeare's plays; we cannot check that.
 # </details>
@@ -610,7 +610,7 @@ behind, behind_half = mean_interval(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Prompting with all examples.** Now the prompt holds all 64<!--[[n]]--> of them, as plain text or in the chat format. To **calibrate** a prompt (Zhao et al. 2021), ask the same question about inputs without content, such as "N/A", and subtract the preference that the model shows there. The last column takes one question and one statement, and asks how often the question gets the higher score for “question”. The table has three<!--[[words(len(counted))]]--> of the five seeds (`python -m lectures.recipes prompts`):
+# **Prompting with all examples.** Now the prompt holds all 64<!--[[n]]--> of them, as plain text or in the chat format. To **calibrate** a prompt (Zhao et al. 2021), ask the same question about inputs without content, such as "N/A", and subtract the preference that the model shows there. The last column is the share of pairs (a question and a statement) in which the question scores higher for “question”. The table has three<!--[[words(len(counted))]]--> of the five seeds (`python -m lectures.recipes prompts`):
 #
 # | prompt | right, % | calibrated, % | pairs ranked right, % |
 # |---|---|---|---|
@@ -625,7 +625,7 @@ behind, behind_half = mean_interval(
 # - **Does calibration help?** With 64<!--[[n]]--> examples as text it adds 9<!--[[by_calibration:.0f]]--> points on average, but the interval of the three seeds contains 0<!--[[? 0 < by_calibration < by_calibration_half]]-->.
 # - **Do the examples help?** All 64<!--[[n]]--> as text help the ranking, with each of the three seeds<!--[[? min(as_text["ranked"]) > alone["ranked"] + 10]]-->. For the calibrated answers the interval of the three seeds contains the 59<!--[[alone["right_calibrated"]:.0f]]--> % of the prompt without examples<!--[[? by_examples - by_examples_half < alone["right_calibrated"]]]-->, so there we cannot tell.
 #
-# **Before you say that prompting fails, look at the ranking as well.** With calibration and 64<!--[[n]]--> examples, this small model is right somewhat more often than a coin toss would be<!--[[? by_examples - by_examples_half > 50]]-->. This says nothing about GPT-3, which has more than a thousand times as many parameters.
+# **Before you say that prompting fails, look at the ranking as well.** With 64<!--[[n]]--> examples, this small model's calibrated answers are also right somewhat more often than a coin toss<!--[[? by_examples - by_examples_half > 50]]-->. This says nothing about GPT-3, which has more than a thousand times as many parameters.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *14 minutes. Ask for each way what must be stored for a hundred tasks. Move the rank until the adapter is larger than the model. What goes wrong: they take prompting for training ("it learned from 8 examples"); no

@@ -144,8 +144,8 @@ show.predict(
 # few largest singular values of a trained model's attention matrix make up most of the sum of all of them. We check this on two real models: all 270<!--[[math.prod(ranks["models"]["SmolLM2"]["heads"])]]--> heads of SmolLM2 (causal) and all 72<!--[[math.prod(ranks["models"]["MiniLM"]["heads"])]]--> of MiniLM
 # (both directions), on five<!--[[words(len(ranks["models"]["MiniLM"]["real"]["sum"]))]]--> passages of 256<!--[[n_ranks]]--> tokens.
 #
-# We count how many of the largest singular values together hold 90 % of the sum of *squares*. This measures an approximation: the best matrix of rank $k$ keeps the $k$ largest singular values, and the squares of the others add up to its squared error.
-# The count needs **controls**, matrices without any learned structure:
+# We count how many of the largest singular values together hold 90 % of the sum of *squares*. The squares measure an approximation's error: the best matrix of rank $k$ keeps the $k$ largest singular values, and the squares of the others add up to its squared error.
+# The count needs **controls**, matrices without the learned pattern:
 #
 # - the *shuffled* matrix: the same weights, but permuted within each row among the keys that it may see, so no row becomes sharper or flatter;
 # - the *mask*: the weight of every row spread evenly over the keys that it may see.
@@ -263,7 +263,7 @@ widgets.rank_player(captured, {"SmolLM2": shuffled(True), "MiniLM": shuffled(Fal
 #
 # - A matrix that shifts by one position has rank $n - 1$, and all its singular values except one zero are 1. So a head that copies from a fixed *distance* has a high rank. A head in which all queries weight the keys alike has rank 1.
 # - Of SmolLM2's 270<!--[[len(by_head["SmolLM2", "real", "sum"])]]--> heads, 249<!--[[below_own_shuffle("SmolLM2", "squares")]]--> need fewer values than their own shuffled weights. The same holds for 70<!--[[below_own_shuffle("MiniLM", "squares")]]--> of MiniLM's.
-# - The paper plots the *sum* instead of the squares. By this measure SmolLM2's heads need 93<!--[[average["SmolLM2", "real", "sum"]:.0f]]--> values, shuffled 117<!--[[average["SmolLM2", "shuffled", "sum"]:.0f]]-->, and the even mask 80<!--[[average["SmolLM2", "mask", "sum"]:.0f]]-->. Many tiny singular values together add much to the sum, but hardly anything to the sum of squares.
+# - The paper plots the *sum* instead of the squares. By this measure SmolLM2's heads need 93<!--[[average["SmolLM2", "real", "sum"]:.0f]]--> values, their shuffled weights 117<!--[[average["SmolLM2", "shuffled", "sum"]:.0f]]-->, and the even mask 80<!--[[average["SmolLM2", "mask", "sum"]:.0f]]-->. Many tiny singular values together add much to the sum, but hardly anything to the sum of squares.
 # - Measured by squares, 30<!--[[sum(of > 64 for of in by_head["SmolLM2", "real", "squares"])]]--> of SmolLM2's heads need more than a quarter of the values.
 # - **Does it matter for the output?** Replace each of MiniLM's attention matrices by its best approximation of rank 64, a quarter of the full rank. The sentence vectors keep a cosine of 0.97<!--[[mean(ranks["cosine_at_rank"]["64"]):.2f]]--> with the original ones. With rank 4 it is 0.85<!--[[mean(ranks["cosine_at_rank"]["4"]):.2f]]-->, with evenly spread weights 0.36<!--[[mean(ranks["cosine_at_rank"]["even"]):.2f]]-->.
 # </details>
@@ -540,7 +540,7 @@ def by_path(name, layers):
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - **The window finds what is near.** It finds all cards that are one layer away, half of those that are two layers away<!--[[? 45 < by_path("window", 2) < 55]]-->, and guesses where no path leads from the card to the question (12<!--[[by_path("window", 4):.0f]]--> %).
+# - **The window finds what is near.** It finds all cards one layer away<!--[[? by_path("window", 1) == 100]]-->, on average half of those two layers away<!--[[? 45 < by_path("window", 2) < 55]]-->, and guesses where no path leads from the card to the question (12<!--[[by_path("window", 4):.0f]]--> %).
 # - **The number of keys does not explain it.** The wider window has 23<!--[[needle["rows"]["wider window"]["keys"]:.0f]]--> keys per query and finds 61<!--[[found("wider window"):.0f]]--> %. *Window + random* finds 90<!--[[found(random_too):.0f]]--> % with fewer keys<!--[[? needle["rows"][random_too]["keys"] < needle["rows"]["wider window"]["keys"] and min(right[random_too]) > max(right["wider window"])]]-->.
 # - *Window + global* finds 91<!--[[found(global_too):.0f]]--> % on average, but with one seed only 65<!--[[100 * min(right[global_too]):.0f]]--> %, although every card is at most two layers away<!--[[? all(run[2:] == [None, None] for run in needle["rows"][global_too]["by_layers"])]]-->. Seed by seed, the interval of its difference from *window + random* contains 0<!--[[? abs(gap) < half]]-->, so this test cannot rank the two.
 # - **BigBird's pattern closes the gap.** With random blocks and global tokens together it finds 99<!--[[found(everything):.0f]]--> %.
@@ -548,7 +548,7 @@ def by_path(name, layers):
 # - The test is small, with 64<!--[[needle["length"]]]--> tokens, three<!--[[words(needle["layers"])]]--> layers and four cards.
 # </details>
 #
-# **Reachable is not learned.** A pattern decides what a model *can* find. Whether it finds it within your training budget is a second question. After
+# **Reachable is not learned.** A pattern decides what a model *can* find. Whether it finds it within your training budget is a second question. From
 # 500 steps alone, we would have called Linformer a failure.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -747,7 +747,7 @@ ratio = {key: attention_of[key] / network_of[key] for key in attention_of}
 # |---|---|---|
 # | 1. The cost lies elsewhere. | The scores take 32<!--[[share_of_scores(*small, 2048):.0f]]--> % of the multiply-adds at SmolLM2's width and 3<!--[[share_of_scores(*gpt3, 2048):.0f]]--> % at GPT-3's with 2,048 tokens, but with 131,072 tokens 97<!--[[share_of_scores(*small, 131_072):.0f]]--> % and 64<!--[[share_of_scores(*gpt3, 131_072):.0f]]--> %. | True as models grow wider, false as texts grow longer. |
 # | 2. Models stay quadratic. | SmolLM2 and MiniLM have full attention in every layer. GPT-3 alternates full layers with layers that see only a band of nearby positions (Brown et al. 2020, section 2.1). | No longer for all: windows in some of the layers (Gemma 2, 2024) and mixtures with recurrent layers (Jamba, 2024) have come into use. |
-# | 3. Cheap methods do not work as well. | Cards found: full 100<!--[[found("full"):.0f]]--> %, BigBird's pattern 99<!--[[found(everything):.0f]]--> %, a window 33<!--[[found("window"):.0f]]--> %. | It depends on the pattern and on the task; on its four classification tasks Linformer is at most half a point behind. |
+# | 3. Cheap methods do not work as well. | Cards found: full 100<!--[[found("full"):.0f]]--> %, BigBird's pattern 99<!--[[found(everything):.0f]]--> %, a window 33<!--[[found("window"):.0f]]--> %. | It depends on the pattern and on the task; averaged over its four classification tasks Linformer is at most half a point behind. |
 # | 4. Longer texts would unlock better models. | For 131,072 tokens our core would need 379<!--[[at("full, fused", 131_072):.0f]]--> s per layer, and 14<!--[[at("Longformer", 131_072):.0f]]--> s with Longformer (extrapolated from an eighth of the length). | Open: our scale cannot test it. |
 #
 # - Time is not proportional to multiply-adds. At 2,048 tokens an attention layer of SmolLM2's sizes has 1.2<!--[[ratio["multiply_adds"]:.1f]]--> times the multiply-adds of its feed-forward network and takes 2.5<!--[[ratio["seconds"]:.1f]]--> times as long.

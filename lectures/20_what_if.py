@@ -325,7 +325,7 @@ slower = [
     if relative(size, networks=True)[2] > relative(size)[2] + 1
 ]  # sizes at which networks alone slow the collapse by more than a factor of ten; after two layers, before rounding decides
 show.predict(
-    f"The initial weights have size 1, and there is one head. With attention only, the residual after two layers is {10 ** -alone[2] / 1e6:.0f} million times smaller than X. Add a feed-forward network after every attention, but no skips. How many times as large is the residual after two layers then, compared with attention only?",
+    f"The initial weights have size 1, and there is one head. With attention only, the residual after two layers is {10 ** -alone[2] / 1e6:.0f} million times smaller than X. Add a feed-forward network after every attention sublayer, without skips. How many times as large is the residual after two layers then, compared with attention only?",
     choices={
         "about as large": 1.0,
         "about 100 times": 100.0,
@@ -333,7 +333,7 @@ show.predict(
         "about ten million times": 1e7,
     },
     answer=10 ** (with_networks[2] - alone[2]),
-    why="A network maps equal vectors to equal vectors, so it cannot separate tokens that attention has made alike. It can only stretch what is left of their difference. Skips keep the difference itself.",
+    why="A network maps equal vectors to equal vectors, so it cannot separate tokens that attention has made equal. It can only stretch what is left of a difference. Skips keep the difference itself.",
     reveals=[
         widgets.collapse_playground(
             residual, trace, bound, norm, sizes=(0.1, 0.2, 0.5, 1.0, 2.0, 4.0)
@@ -471,7 +471,7 @@ show.table(told, ["Base-10 logarithm after layer", *map(", ".join, sorted(by_mas
 # - As trained, both models keep their tokens apart to the end. In SmolLM2 the residual falls from 0.93<!--[[residuals["SmolLM2"]["as trained"][0]:.2f]]--> to 0.41<!--[[residuals["SmolLM2"]["as trained"][-1]:.2f]]--> of X.
 # - **SmolLM2 without networks** keeps its skips, but its residual falls from 0.93<!--[[residuals["SmolLM2"]["no networks"][0]:.2f]]--> to 0.08<!--[[residuals["SmolLM2"]["no networks"][-1]:.2f]]-->, most of it in the first five layers<!--[[? residuals["SmolLM2"]["no networks"][5] < 0.5 * residuals["SmolLM2"]["no networks"][0]]]-->. Yet the differences between the tokens grow<!--[[? (lambda x: float(residual(x[-1][1:])) > 10 * float(residual(x[0][1:])))(seen["SmolLM2"]["no networks"][0])]]-->. The part that all tokens share grows faster, so the tokens become more alike.
 # - **MiniLM without skips** does fall off a cliff. From layer 2 to layer 5 the decline of its residual steepens<!--[[? (lambda x: x[2] - x[3] < x[3] - x[4] < x[4] - x[5])(by_mask["MiniLM", "without a mask"])]]-->.
-# - All of these are ablations of trained models on one text.
+# - The results from trained models are ablations on one text.
 # </details>
 #
 # **Without their skips both trained models collapse as well, and a causal mask slows the collapse.** But the mask does not explain why SmolLM2's collapse is only exponential, because without the mask the decline does not steepen either.
@@ -594,7 +594,7 @@ show.predict(
 # - **Letters**: attention (19.4<!--[[means["letters"]["attention"]:.1f]]--> %) and MLP-Mixer (19.0<!--[[means["letters"]["MLP-Mixer"]:.1f]]--> %) lead<!--[[? sorted(means["letters"], key=means["letters"].get)[-2:] == ["MLP-Mixer", "attention"]]]-->. FNet has 14.9<!--[[means["letters"]["FNet"]:.1f]]--> %.
 # - A random matrix that is never trained has 14.6<!--[[means["letters"]["random mixing"]:.1f]]--> %, and no mixing 13.1<!--[[means["letters"]["no mixing"]:.1f]]--> %. In the paper FNet is far above random mixing. Here we cannot tell the two apart<!--[[? against(summary(right["letters"]["FNet"]), {"random": summary(right["letters"]["random mixing"])})["random"].p > 0.3]]-->.
 # - One layer of attention on top of FNet brings it to 18.3<!--[[means["letters"]["FNet, attention on top"]:.1f]]--> %. In the paper attention on top helps as well.
-# - **Digits**: every kind of mixing is ahead of attention (88.2<!--[[means["digits"]["attention"]:.1f]]--> %)<!--[[? min(means["digits"], key=means["digits"].get) == "attention" and all(t.corrected < 0.05 for row, t in tests["digits"].items() if row != "no mixing")]]-->, and we cannot tell attention from no mixing (89.0<!--[[means["digits"]["no mixing"]:.1f]]--> %)<!--[[? tests["digits"]["no mixing"].p > 0.3]]-->. We do not know why.
+# - **Digits**: every kind of mixing is ahead of attention (88.2<!--[[means["digits"]["attention"]:.1f]]--> %)<!--[[? min(means["digits"], key=means["digits"].get) == "attention" and all(t.corrected < 0.05 for row, t in tests["digits"].items() if row != "no mixing")]]-->, and we cannot tell attention from no mixing (89.0<!--[[means["digits"]["no mixing"]:.1f]]--> %)<!--[[? tests["digits"]["no mixing"].p > 0.3]]-->. We do not know why attention is behind.
 # - FNet and MLP-Mixer are ahead of *no mixing* as well<!--[[? {row for row, test in beyond_none.items() if test.corrected < 0.05} == {"FNet", "MLP-Mixer"}]]-->, by 4.4<!--[[beyond_none["FNet"].difference:.1f]]--> and 4.8<!--[[beyond_none["MLP-Mixer"].difference:.1f]]--> points. But *no mixing* may not have its best rate here, so this lead does not show that digits need mixing.
 # </details>
 #
