@@ -127,7 +127,7 @@ def all_different(draw: Draw, d: int, m: int) -> Arguments:
 
 def large_scores(draw: Draw, vocab: int, d: int) -> Arguments:
     words, m, E, U = tables(draw, repeated(draw, 4, vocab), 1, vocab, d)
-    return words, m, 30 * E.double(), 10 * U.double()
+    return words, m, 300 * E.double(), 10 * U.double()
 
 
 again = at("words that occur again", lambda draw, vocab, d: tables(draw, repeated(draw, 7, vocab), 2, vocab, d))
@@ -138,7 +138,7 @@ CBOW = with_numpy(
     odd=[
         at("a text of two words", lambda draw, d: tables(draw, different(draw, 2), 1, 2, d)),
         at("a window wider than the text", lambda draw, n, d: tables(draw, draw.integers(0, n - 1, 3), 5, n, d)),
-        at("scores around 300, float64", large_scores),
+        at("scores of thousands, float64", large_scores),
         at("square tables", lambda draw, d: tables(draw, draw.integers(0, d - 1, 5), 2, d, d)),
     ],
     properties=[

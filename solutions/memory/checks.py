@@ -654,7 +654,9 @@ def sizes(draw: Draw, longer: bool = True, every: int = 0) -> Arguments:
     shared = draw.integer(2, 4)
     window = draw.integer(10, 20)
     n = draw.integer(50, 90) if longer else draw.integer(3, 8)
-    return n, every * draw.integer(2, 4), shared * draw.integer(2, 3), shared, 2 * draw.integer(4, 9) + 1, window, every
+    layers, heads = every * draw.integer(2, 4), shared * draw.integer(2, 3)
+    heads += shared * (heads == layers)
+    return n, layers, heads, shared, 2 * draw.integer(4, 9) + 1, window, every
 
 
 long = at("a long text", sizes)

@@ -572,6 +572,7 @@ repeats = these(
     at("shorter than n", letters, hypothesis="bc", reference="bcd", n=3),
     at("a perfect start, too short", letters, hypothesis="abc", reference="abcdefg", n=2),
     at("only the end is right", letters, hypothesis="bcade", reference="bfde", n=2),
+    at("the end of a longer one", letters, hypothesis="efg", reference="abcdefg", n=2),
 )
 CLIPPED_PRECISION = ask(
     "sequences.clipped_precision",
