@@ -13,7 +13,6 @@ LECTURES = glossary.lectures(ROOT)
 OPENS = re.compile(r"\*\*After this lecture you can\*\*|\| minutes \|")
 POINTED_TO = "announced with a pointer to its section"
 MAY_COME_EARLIER: dict[str, dict[str, str]] = {
-    "language_models": {"n-gram": "in the caption of the opening's line of years"},
     "tokens_and_vectors": {"skip-gram": POINTED_TO},
     "decoding": {"top-k": POINTED_TO, "top-p": POINTED_TO},
     "attention": {

@@ -75,7 +75,7 @@ def test_an_answer_that_is_no_path_is_a_complaint_and_no_fault_of_the_grader(tok
         (lambda p, n, penalty: (p * n**penalty, (p * n**penalty).argmin()), ["multiplied", "smallest-score"]),
         (lambda p, n, penalty: (p / n**penalty, p.argmin()), ["smallest-score"]),
         (lambda p, n, penalty: (p / n**penalty, n.argmin()), []),
-        (lambda p, n, penalty: (p - penalty * n, (p - penalty * n).argmax()), []),
+        (lambda p, n, penalty: (p - penalty * n, (p - penalty * n).argmax()), ["subtracted"]),
     ],
     ids=["multiplied and smallest", "smallest of all", "shortest", "subtracted"],
 )
