@@ -969,9 +969,7 @@ def spelled(part):
 
 # %% slideshow={"slide_type": "fragment"}
 torch.manual_seed(0)
-reader = RecurrentLM(
-    27, "gru", 16, 48
-)  # a GRU (of the lecture on gates); our own head reads its last state
+reader = RecurrentLM(27, "gru", 16, 48)  # a GRU (see Gates); our own head reads its last state
 head = torch.nn.Linear(48, 1)
 optimizer = torch.optim.Adam(
     [*reader.recurrent.parameters(), *reader.embedding.parameters(), *head.parameters()], 5e-3
