@@ -88,8 +88,7 @@ def _imported(group: str) -> set[str]:
     asked = [
         name
         for name in contents()
-        if own in BY_ASSIGNMENT
-        and re.match(rf"solutions/{about}/(checks|laws|{about if own == SOLVED else 'laws'})", name)
+        if own in BY_ASSIGNMENT and re.match(rf"solutions/{about}/(checks|laws|{about}\.py)", name)
     ]
     return closure([own, *(name for name in loaded if name in contents()), *asked], _beside)
 

@@ -54,14 +54,14 @@ def answers(assignment: str) -> tuple[Answer, ...]:
         function, earns = head.split(": ")
         space = dict(shared)
         exec(compile(source, f"{assignment}, {head}", "exec"), space)
-        last = _bound(ast.parse(source).body[-1])
+        last = bound(ast.parse(source).body[-1])
         found.append(Answer(function, earns, space[last], source.strip()))
         if last == function:
             shared.setdefault(function, space[last])
     return tuple(found)
 
 
-def _bound(statement: ast.stmt) -> str:
+def bound(statement: ast.stmt) -> str:
     """The name that a statement binds: `def f`, `class f`, or `f = …`."""
     return getattr(statement, "name", "") or ast.unparse(getattr(statement, "targets", [statement])[0])
 
