@@ -454,7 +454,7 @@ show.predict(
 # | tokens from which it is faster than full | – | 1,200<!--[[round(starts["Longformer"], -2):,]]--> | 1,500<!--[[round(starts["BigBird"], -2):,]]--> | 600<!--[[round(starts["Linformer"], -2):,]]--> |
 #
 # - **Where our sparse layers lose time.** On short texts the kernel is faster than both. At 256 tokens Longformer takes 2.5<!--[[layer["seconds"]["Longformer"]["256"] / layer["seconds"]["full, fused"]["256"]:.1f]]--> times as long as the kernel.
-# - **Where they lose memory.** Longformer and BigBird need more memory than the kernel at every length<!--[[? all(layer["bytes"][name][n] > of for name in ("Longformer", "BigBird") for n, of in layer["bytes"]["full, fused"].items())]]-->, mostly because each key and each value is copied to every block that sees it.
+# - **Where they lose memory.** Longformer and BigBird need more memory than the kernel at every length<!--[[? all(layer["bytes"][name][n] > of for name in ("Longformer", "BigBird") for n, of in layer["bytes"]["full, fused"].items())]]-->. They copy each key and each value to every block that sees it.
 # - We timed one core of a shared machine, with a batch of one text and nothing masked.
 # </details>
 #
