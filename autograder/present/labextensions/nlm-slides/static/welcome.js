@@ -74,7 +74,11 @@ async function openingOf(app, path) {
   return { minutes, drawing: name && (await app.serviceManager.contents.getDownloadUrl(`lectures/${name}`)) };
 }
 
+/* What the reader has last chosen on this page. */
+let asked = '';
+
 async function open(app, path, cell = 0) {
+  asked = path;
   const panel = await app.commands.execute('docmanager:open', { path });
   if (!cell || !panel?.context) return;
   await panel.context.ready;
@@ -143,7 +147,7 @@ async function fill(app, host) {
 
 /* Adds the command that opens the page; `Widget`: Lumino's. */
 export function addWelcome(app, Widget, add, atOnce) {
-  let shown = null;
+  let shown = null, front;
   const show = () => {
     if (!shown || shown.isDisposed) {
       const node = make('div', { class: 'nlm-welcome', tabindex: 0 });
@@ -153,15 +157,18 @@ export function addWelcome(app, Widget, add, atOnce) {
       app.shell.add(shown, 'main');
     }
     fill(app, shown.node).then(() => (shown.node.scrollTop = 0));
-    app.shell.activateById(shown.id);
+    app.shell.activateById((front = shown.id));
   };
   add(COMMAND, { label: 'Start page: lectures, assignments, and where you were', execute: show });
   if (!atOnce) return;
-  // The address names a lecture as well, which is opened a little later, behind this page.
+  // The address names a lecture as well, which is opened a little later, behind this page or what the reader has chosen on it by then.
+  const addressed = decodeURI(location.pathname).split('/tree/')[1];
   const stayInFront = (_, { newValue }) => {
-    if (!newValue?.context) return;
+    const path = newValue?.context?.path;
+    if (!path) return;
+    if (path !== addressed) return (front = newValue.id);
     app.shell.currentChanged.disconnect(stayInFront);
-    app.shell.activateById('nlm-welcome');
+    if (asked !== addressed) app.shell.activateById(front);
   };
   app.restored.then(show).then(() => app.shell.currentChanged.connect(stayInFront));
 }
