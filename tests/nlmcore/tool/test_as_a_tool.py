@@ -1,4 +1,4 @@
-"""What a stranger does with the library, from an empty folder, in at most ten lines each; and the command line."""
+"""What a stranger does with the library's wheel, in at most ten lines each; and the command line."""
 
 import contextlib
 import os
@@ -16,8 +16,8 @@ from nlmcore.pretrained.smollm2_weights import FILE, WHEEL
 from nlmcore.tokens import CharTokenizer
 from nlmcore.tool import save_model
 from nlmcore.transformer import TransformerConfig, TransformerLM
+from tests.test_wheels import copied, library, unpacked  # noqa: F401
 
-ROOT = Path(__file__).resolve().parents[3]
 TEXT = "".join(f"Line {i}: the king, the queen and {i % 7} fools say naïve things 🙂.\n" for i in range(900))
 
 TRAIN = """
@@ -100,22 +100,22 @@ def smollm2_is_there() -> bool:
     return False
 
 
-def ran(script: str | list[str], folder: Path) -> str:
-    """What a script, or `python -m nlmcore …`, prints in an empty environment, but for the library's path."""
-    line = ["-c", script] if isinstance(script, str) else ["-m", "nlmcore", *script]
+def ran(script: str, folder: Path) -> str:
+    """What a script prints in an empty environment, but for the path of the unpacked wheel."""
     environment = {name: os.environ[name] for name in ("PATH", "HOME", "SYSTEMROOT") if name in os.environ}
-    environment |= {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8", "OMP_NUM_THREADS": "1"}
+    environment |= {"PYTHONPATH": str(folder / "wheel"), "PYTHONIOENCODING": "utf-8", "OMP_NUM_THREADS": "1"}
     answer = subprocess.run(
-        [sys.executable, *line], cwd=folder, env=environment, capture_output=True, encoding="utf-8", timeout=600
+        [sys.executable, "-c", script], cwd=folder, env=environment, capture_output=True, encoding="utf-8", timeout=600
     )
     assert answer.returncode == 0, answer.stderr
     return answer.stdout
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(library: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:  # noqa: F811
     """The stranger's, after the first script."""
     place = tmp_path_factory.mktemp("stranger")
+    unpacked(library, place / "wheel")
     (place / "mine.txt").write_text(TEXT, encoding="utf-8")
     assert re.fullmatch(r"History\(30 steps in \d+ s, loss .* stopped: steps\) mine\n", ran(TRAIN, place))
     return place
