@@ -548,13 +548,12 @@ show.predict(
 # - More than half<!--[[? (here["forget"] > 0.99).float().mean() > 0.5]]--> of all forget gates are above 0.99.
 # - The input gates are open nearly all the time: 84<!--[[100 * switched["input"][1]:.0f]]--> % of them are above 0.9.
 # - Output gates behave differently: half<!--[[? 0.45 < switched["output"][0] < 0.55]]--> of them are closed, a third<!--[[? 0.3 < switched["output"][1] < 0.36]]--> are open.
-# - Karpathy, Johnson & Fei-Fei (2015, section 4.2) plotted such fractions for trained LSTMs and GRUs.
 # </details>
 #
 # **On average more than half of a memory survives twenty characters<!--[[? memory_left(20) > 50]]-->, and the network shows only part of it at a time.**
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Do units represent something?** Karpathy et al. (2015) show units that follow quotation marks or the length of a line. It is easy to
+# **Do units represent something?** Karpathy, Johnson & Fei-Fei (2015) show units that follow quotation marks or the length of a line. It is easy to
 # fool yourself here, because one of 256 units may follow a feature of a short text by chance. So write down beforehand which
 # *features* of the text a unit could follow; for each feature find the unit with the largest absolute correlation on one play; and *test that unit on a different play*. As a control, take the largest correlation
 # over all units after shifting the features by 2,000 characters, so that nothing should fit.
@@ -1042,6 +1041,6 @@ widgets.cell_player(
 # to Forget: Continual Prediction with LSTM. Cho et al. (2014), Learning Phrase Representations using RNN Encoder–Decoder, section
 # 2.3. Chung, Gulcehre, Cho & Bengio (2014), Empirical Evaluation of Gated Recurrent Neural Networks on Sequence Modeling.
 # Jozefowicz, Zaremba & Sutskever (2015), An Empirical Exploration of Recurrent Network Architectures. Karpathy, Johnson &
-# Fei-Fei (2015), Visualizing and Understanding Recurrent Networks, section 4. Collins, Sohl-Dickstein & Sussillo (2016), Capacity
+# Fei-Fei (2015), Visualizing and Understanding Recurrent Networks. Collins, Sohl-Dickstein & Sussillo (2016), Capacity
 # and Trainability in Recurrent Neural Networks. Greff et al. (2017), LSTM: A Search Space Odyssey. Melis, Dyer & Blunsom (2018), On the
 # State of the Art of Evaluation in Neural Language Models.

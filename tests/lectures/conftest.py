@@ -14,7 +14,7 @@ import jupytext
 import nbformat
 import pytest
 
-from autograder.texts import figures, notebooks, text
+from autograder.texts import notebooks, text
 from tests import notebook_runner
 from tests.lab import Desk, running_desk
 from tests.notebook_runner import Ran
@@ -99,13 +99,6 @@ def ran(run: Ran) -> dict[str, Any]:
 @pytest.fixture(scope="session")
 def cells(lecture: Path) -> list[Any]:
     return jupytext.read(lecture).cells
-
-
-@pytest.fixture(scope="session")
-def prose(cells: list[Any]) -> str:
-    """All that the lecture says outside its code, in one line."""
-    said = (figures.words(cell.source).replace("\n> ", "\n") for cell in cells if cell.cell_type == "markdown")
-    return " ".join(" ".join(source.split()) for source in said)
 
 
 @pytest.fixture(scope="session")
