@@ -322,7 +322,7 @@ show.predict(
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 table = stored("overwriting")
 rows, at = table["rows"], table["keys"].index(16)
-TIMED = "gated writes, positions"
+TIMED, LASTING = "gated writes, positions", "selective, no decay"
 
 
 def share(row, part, m=16):
@@ -368,7 +368,7 @@ def gained(over, row, part="twice"):
 
 
 erasing, decay = gained("gated writes", "delta"), gained("gated writes", "selective")
-left = gained("selective", "delta")
+left, forgetting = gained("selective", "delta"), gained(LASTING, "selective")
 told_time, without_time = gained("gated writes", TIMED), gained(TIMED, "delta")
 show.predict(
     "The **selective scan** has no erasing, but it forgets: each token chooses how much of *everything* is kept. With 16 keys, how often does it give the new value of a key that was written twice?",
@@ -393,12 +393,13 @@ answered = [a + b for a, b in zip(twice["gated writes"], every, strict=True)]
 # | gated writes | 94<!--[[share("gated writes", "once"):.0f]]--> | 49<!--[[share("gated writes", "twice"):.0f]]--> | 48<!--[[share("gated writes", "old"):.0f]]--> |
 # | gated writes, positions | 90<!--[[share(TIMED, "once"):.0f]]--> | 70<!--[[share(TIMED, "twice"):.0f]]--> | 27<!--[[share(TIMED, "old"):.0f]]--> |
 # | selective scan | 92<!--[[share("selective", "once"):.0f]]--> | 70<!--[[share("selective", "twice"):.0f]]--> | 26<!--[[share("selective", "old"):.0f]]--> |
+# | selective scan, no decay | 94<!--[[share(LASTING, "once"):.0f]]--> | 48<!--[[share(LASTING, "twice"):.0f]]--> | 49<!--[[share(LASTING, "old"):.0f]]--> |
 # | attention with rotary positions | 100<!--[[share("attention", "once"):.0f]]--> | 98<!--[[share("attention", "twice"):.0f]]--> | 2<!--[[share("attention", "old"):.0f]]--> |
 #
 # - **With 16 keys, the model *gated writes* keeps both values.** For keys written twice, it answers with one of the two values in 97<!--[[100 * fmean(answered):.0f]]--> % of the cases, and with each about equally often<!--[[? abs(share("gated writes", "twice") - share("gated writes", "old")) < 10]]-->.
 # - Compared with gated writes, erasing adds 47<!--[[100 * erasing.difference:.0f]]--> ± 2<!--[[100 * erasing.half:.0f]]--> points for keys written twice (five<!--[[words(seeds[0])]]--> paired seeds). For keys written once it adds 4<!--[[share("delta", "once") - share("gated writes", "once"):.0f]]--> points, most of them because of one seed, so we cannot tell whether it helps there<!--[[? once.half > once.difference]]-->.
 # - **Does the model *gated writes* fail because it only adds?** Only in part. Positions add 21<!--[[100 * told_time.difference:.0f]]--> ± 7<!--[[100 * told_time.half:.0f]]--> points to gated writes, without any erasing. Delta, without positions, is another 26<!--[[100 * without_time.difference:.0f]]--> ± 7<!--[[100 * without_time.half:.0f]]--> points ahead.
-# - The selective scan does not know the positions either. It is 21<!--[[100 * decay.difference:.0f]]--> ± 5<!--[[100 * decay.half:.0f]]--> points ahead of gated writes, and delta is another 26<!--[[100 * left.difference:.0f]]--> ± 5<!--[[100 * left.half:.0f]]--> points ahead<!--[[? set(seeds) == {5}]]-->. It also computes $w_t$ by a different formula, so the gain may not be due to the decay. The decay began with a half-life of 55<!--[[math.exp(4):.0f]]--> tokens; we tried no other.
+# - The selective scan does not know the positions either. It is 21<!--[[100 * decay.difference:.0f]]--> ± 5<!--[[100 * decay.half:.0f]]--> points ahead of gated writes, and delta is another 26<!--[[100 * left.difference:.0f]]--> ± 5<!--[[100 * left.half:.0f]]--> points ahead<!--[[? set(seeds) == {5}]]-->. It computes $w_t$ by a different formula, but without the decay ($a_t = 1$) it is right for only 48<!--[[share(LASTING, "twice"):.0f]]--> %. So the gain is due to the decay<!--[[? forgetting.difference > forgetting.half and abs(share(LASTING, "twice") - share("gated writes", "twice")) < 3]]-->. The decay began with a half-life of 55<!--[[math.exp(4):.0f]]--> tokens; we tried no other.
 # - Attention has rotary positions, because without positions it could not tell which value is newer. It has fewer parameters, 20,960<!--[[rows["attention"]["parameters"]:,]]--> compared with the 25,122<!--[[rows["delta"]["parameters"]:,]]--> of delta, and gated writes with positions has 31,266<!--[[rows[TIMED]["parameters"]:,]]-->.
 # - With 32 keys, which is also the number of key dimensions of the two heads together, delta is right for 78<!--[[share("delta", "once", 32):.0f]]--> % of those written once and 86<!--[[share("delta", "twice", 32):.0f]]--> % of those written twice. Attention is right for 99<!--[[share("attention", "once", 32):.0f]]--> % of those written once.
 # - Were 800 steps enough? After 2,400 steps, in one seed, delta is right for 96<!--[[100 * longer["delta"]["twice"][at]:.0f]]--> % of the keys written twice, gated writes for 49<!--[[100 * longer["gated writes"]["twice"][at]:.0f]]--> %, and gated writes with positions for 82<!--[[100 * longer[TIMED]["twice"][at]:.0f]]--> %. So for the model with positions 800 steps were not enough<!--[[? longer[TIMED]["twice"][at] > share(TIMED, "twice") / 100 + 0.03]]-->.

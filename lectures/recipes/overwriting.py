@@ -9,9 +9,9 @@ and a value's, so that one layer can write a value under its key.
 
 All rows are one layer of a Transformer without its feed-forward network, and differ only in the part `attention`. Every
 row runs at the rate that its first seed chooses on other texts. "gated writes" is the delta rule without its erasing
-(b = 0), with the same parameters and the same first weights: what lies between these two rows is the erasing. Attention
-knows the positions, and the memories do not; "gated writes, positions" is told them as well, so that it can write later
-values with more strength.
+(b = 0), with the same parameters and the same first weights: what lies between these two rows is the erasing. "selective,
+no decay" is the selective scan with a = 1. Attention knows the positions, and the memories do not; "gated writes,
+positions" is told them as well, so that it can write later values with more strength.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ from typing import Any
 
 import torch
 from nlmcore.positions import LearnedPositions, NoPositions, Rotary
-from nlmcore.recurrent.matrix_memory import build_matrix_memory
+from nlmcore.recurrent.matrix_memory import MatrixMemory, build_matrix_memory
 from nlmcore.transformer import TransformerConfig, TransformerLM
 from nlmcore.transformer.block import DecoderLayer
 from torch import Tensor, nn
@@ -37,9 +37,9 @@ PAIR = VALUES + 1
 COUNTS = (4, 8, 16, 32)
 """m, the keys of a text. It has 1.5 m writes and m questions."""
 D_MODEL, HEADS, D_KEY, TESTS = 64, 2, 16, 256
-ROWS = ("delta", "gated writes", "gated writes, positions", "selective", "attention")
+ROWS = ("delta", "gated writes", "gated writes, positions", "selective", "selective, no decay", "attention")
 LONGER = 2_400
-"""Between rates; and the steps of the check, with one seed, that the training was long enough."""
+"""The steps of the check, with one seed, that the training was long enough."""
 SETTING = Setting(800, 16, (2e-3, 5e-3, 1.25e-2), weights="{seed}", choose=("chosen by", max), quick=(4, 4))
 
 
@@ -65,10 +65,23 @@ def without_network(c: Any, causal: bool, cross: bool) -> nn.Module:
     return DecoderLayer(c, cross, feed_forward=False)
 
 
+class NoDecay(MatrixMemory):
+    """Everything stays: a = 1, whatever the rule says."""
+
+    def gates(self, x: Tensor) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+        return None, *super().gates(x)[1:]
+
+
+def no_decay(c: Any, causal: bool, rule: Any) -> nn.Module:
+    return NoDecay(c.d_model, c.n_heads, D_KEY, rule)
+
+
 def build(row: str) -> TransformerLM:
-    """row: the rule of a matrix memory, and after a comma whether it has positions; or "attention", whose are rotary."""
-    rule, _, told = row.partition(", ")
-    memory = {"attention": partial(build_matrix_memory, rule=rule, d_key=D_KEY)}  # type: ignore[arg-type]
+    """row: the rule of a matrix memory, and after a comma whether it has positions or no decay; or "attention", whose
+    positions are rotary."""
+    rule, _, more = row.partition(", ")
+    part: Any = no_decay if more == "no decay" else partial(build_matrix_memory, d_key=D_KEY)
+    memory = {"attention": partial(part, rule=rule)}
     return TransformerLM(
         TransformerConfig(
             vocab_size=KEYS * PAIR,
@@ -78,7 +91,7 @@ def build(row: str) -> TransformerLM:
             max_length=3 * max(COUNTS),
             d_head=D_KEY,
             tie_embeddings=False,
-            positions=LearnedPositions if told else NoPositions,
+            positions=LearnedPositions if more == "positions" else NoPositions,
             embedding=Pairs,
             output=values_only,
             block=without_network,
@@ -146,7 +159,7 @@ def measure(texts: int, model: Any) -> dict[str, Any]:
     return lists | {"chosen by": round(mean(of["once"] + of["twice"] for of in other) / 2, 4)}
 
 
-@recipe(5)
+@recipe(6)
 def cook(run: Run) -> None:
     def batches(size: int, seed: int) -> Any:
         return Texts(size, run.seed_of(f"texts {seed}") % 2**31)

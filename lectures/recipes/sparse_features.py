@@ -6,7 +6,8 @@ them on another. The score of a set is its mean F1 over the labels. Every set ha
 
     sparse autoencoder     512 features, 12 active, five seeds               `nlmcore.inspect.features`
     random directions      ReLU of a product with a random direction, ten draws: the control
-    untrained autoencoder  the same before training, three seeds
+    activations            the same of 512 activations of the training text, less their mean, ten draws
+    untrained autoencoder  the autoencoder before training, three seeds
     neurons                the 512 units of the layer's feed-forward network
     fitted directions      one ridge regression per label, fitted on other plays: what a direction can reach
 
@@ -187,6 +188,11 @@ def cook(run: Run) -> None:
         )
         return lambda a: ((a - mean) @ directions.T).relu()
 
+    def some_activations(seed: int) -> Any:
+        chosen = torch.randperm(len(x), generator=torch.Generator().manual_seed(seed))[:FEATURES]
+        directions = F.normalize(x[chosen] - mean, dim=-1)
+        return lambda a: ((a - mean) @ directions.T).relu()
+
     def untrained(seed: int) -> Any:
         torch.manual_seed(seed)
         sae = SparseAutoencoder(x.shape[1], FEATURES, ACTIVE)
@@ -203,6 +209,7 @@ def cook(run: Run) -> None:
         "fitted directions": [scored(lambda a: (a - mean) @ fitted)],
         "sparse autoencoder": [of["f1"] for of in trained],
         "random directions": [scored(random_units(1000 + seed)) for seed in range(draws)],
+        "activations": [scored(some_activations(1000 + seed)) for seed in range(draws)],
         "untrained autoencoder": [scored(untrained(seed)) for seed in range(run.size(3, 2))],
         "neurons": [best_f1((valid_neurons, y), (test_neurons, y_test))],
     }

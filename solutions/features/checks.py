@@ -544,6 +544,8 @@ LEAN = ask(
 control-forgotten: You did not subtract the control. Then the lead contains the level of the templates.
 - (table - control).mean(1) → table.mean(1)
 - (lead > 0) → ((table - control).mean(1) > 0)
+scores-for-words: Your share counts the scores above 0. Count the words whose *lead* is above 0.
+- (lead > 0).double().mean() → (table > 0).double().mean()
 share-without-control: Your share counts scores above 0. Zero is not neutral: count the words whose *lead* is above 0.
 - (lead > 0).double().mean() → (table.mean(1) > 0).double().mean()
 control-added: You added the control. Subtract it.
@@ -597,6 +599,8 @@ ties-left-out: You left out pairs with a tie. They count ½.
 + return lead, share, sum(points) / len(points)
 two-ties-agree: You compared the signs with `==`. A word that ties in both templates counts ½ as well.
 - (1 + ahead[a] * ahead[b]) / 2 → (ahead[a] == ahead[b]).double()
+ties-for-one-word: You ask in which templates one word is above the other, so a tie counts for the other. It counts ½.
+- (1 + ahead[a] * ahead[b]) / 2 → ((ahead[a] >= 0) == (ahead[b] >= 0)).double()
 median-for-mean: You took the median over the templates. The lead is a mean.
 - (table - control).mean(1) → (table - control).median(1).values
 from-minus-one: Your agreement goes from −1 to 1. It is a fraction: (1 + product) / 2.

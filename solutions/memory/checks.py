@@ -187,6 +187,8 @@ first-order-only: For `selective` you used 1 − Δ A. That is near e to the pow
 - torch.exp(-delta * rate[:, None]) → 1 - delta * rate[:, None]
 rate-of-the-first: For `selective` all memories have the rate of the first one. Each has its own.
 - torch.exp(-delta * rate[:, None]) → torch.exp(-delta * rate[0])
+step-forgotten: For `selective` the Δ of the token is missing in the exponent.
+- torch.exp(-delta * rate[:, None]) → torch.exp(-rate[:, None]) * one
 rate-forgotten: For `selective` the rate A of the memory is missing in the exponent.
 - torch.exp(-delta * rate[:, None]) → torch.exp(-delta)
 growing: Your exponent for `selective` is positive, so the memory grows. a is e to the power of *minus* Δ A.
