@@ -55,7 +55,7 @@ def first_sentence(answer: str) -> str:
 
 
 @torch.no_grad()
-@recipe(8)
+@recipe(10)
 def cook(run: Run) -> None:
     model, tokenizer = load_smollm2()
     betas = run.size(BETAS, (COUNTED,))
