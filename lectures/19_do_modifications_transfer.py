@@ -606,9 +606,9 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What the paper says about the same question</b></summary>
 #
-# - **Settings shared by all rows matter.** In a second table (appendix A) all rows have learned positions instead of the relative bias. GeGLU's early loss is 0.073 below vanilla's there, instead of 0.052<!--[[THEIRS[VANILLA]["early"] - THEIRS["GeGLU"]["early"]:.3f]]-->.
-#   Rezero's early loss is 2.262<!--[[THEIRS["Rezero"]["early"]:.3f]]--> in the first table and 3.180 ± 0.719 in the second, so there its runs differ widely.
-# - **Tuning helps, but not enough.** They tried 25 settings of the Universal Transformer. The best brought its early loss from 2.406<!--[[THEIRS["Universal Transformer"]["early"]:.3f]]--> to 2.265, still behind vanilla's 2.182<!--[[THEIRS[VANILLA]["early"]:.3f]]-->.
+# - **Settings shared by all rows matter.** In their table 2 (appendix A) the baseline has learned positions instead of the relative bias. GeGLU's early loss is 0.073<!--[[2.245 - 2.172:.3f]]--> below vanilla's there, instead of 0.052<!--[[THEIRS[VANILLA]["early"] - THEIRS["GeGLU"]["early"]:.3f]]-->.
+#   Rezero's early loss is 2.262<!--[[THEIRS["Rezero"]["early"]:.3f]]--> in table 1, and 3.180 with a standard deviation of 0.719 in table 2, so there its runs differ widely.
+# - **Tuning helps, but not enough.** They tried 25 settings of the Universal Transformer (section 3.2). The best brought its early loss from 2.406<!--[[THEIRS["Universal Transformer"]["early"]:.3f]]--> to 2.265, still behind vanilla's 2.182<!--[[THEIRS[VANILLA]["early"]:.3f]]-->.
 # - **What wins** (section 4 of the paper): small changes, more parameters or operations, or modifications that were developed in the same code.
 # - **Their advice:** try a modification in several programs and on several tasks, keep hyperparameters fixed, and report mean and deviation over runs.
 # - Five years later, Zhao et al. (2026) put 20 newer modifications to a similar test at 1.2 and 3 billion parameters, with several seeds of the baseline. Two of the 20 survive a Bonferroni correction at the smaller size, and one of these does not train stably at the larger.

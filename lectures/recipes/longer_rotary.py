@@ -8,16 +8,21 @@ of these repairs keep the angles or the distances among the known ones; the larg
                     the "NTK-aware" base, described in Peng et al. (2023), section 3.1
     window          no position reads further back than 47 characters, so no distance is new
 
+A window leaves fewer keys as well as no new angles. Its control has the known angles and every key: the angle is clipped,
+so that a key further back than 47 characters is scored as if it were 47 back.
+
 Chen et al. train on for a short while after interpolating, so that is measured as well; its control trains on as
 long, on the same longer texts, without interpolation.
 """
 
+import math
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import torch
 from nlmcore.positions import Rotary, rotary
+from nlmcore.positions.relative import BiasedScores, offsets
 from nlmcore.transformer import TransformerLM
 from torch import Tensor
 
@@ -37,6 +42,17 @@ class Interpolated(Rotary):
     forward = rotate
 
 
+class Clipped(BiasedScores):
+    """Rotary positions whose angle grows no more from the longest distance of training on."""
+
+    def scores(self, q: Tensor, k: Tensor) -> Tensor:
+        last, time = torch.tensor([TRAINED - 1]), torch.arange(k.shape[2])
+        near = rotary(q, time) @ rotary(k, time).mT
+        far = rotary(q, last.expand(len(time))) @ k.mT
+        is_near = offsets(q.shape[2], k.shape[2]) > -TRAINED
+        return (torch.where(is_near, near, far) - q @ k.mT) / math.sqrt(self.d_head)  # attention adds q · k
+
+
 def larger(n_heads: int, d_head: int, max_length: int, causal: bool) -> Rotary:
     base = 10_000 * FACTOR ** (d_head / (d_head - 2))
     return Rotary(n_heads, d_head, max_length, causal, base=base)
@@ -47,6 +63,7 @@ REPAIRS: dict[str, tuple[dict[str, Any], bool]] = {
     "interpolation": ({"attention_positions": Interpolated}, False),
     "a larger base": ({"attention_positions": larger}, False),
     "a window": ({"window": TRAINED}, False),
+    "a clipped angle": ({"attention_positions": Clipped}, False),
     "interpolation, trained on": ({"attention_positions": Interpolated}, True),
     "as before, trained on": ({}, True),
 }

@@ -978,7 +978,15 @@ PAGES: dict[str, Page] = {
     "cache_cost": ("{how}.", cache_cost, SHOWN),
     "changes_of_2017": (
         "{how}.",
-        Table("rows", columns={"parameters": "{parameters:,}", "dev: mean and its 95 % interval": "{dev!i}"}),
+        Table(
+            "rows",
+            columns={
+                "parameters": "{parameters:,}",
+                "rate": "{rate:g}",
+                "dev: mean and its 95 % interval": "{dev!i}",
+                "another context": "{another context!m:.2f}",
+            },
+        ),
         SHOWN,
     ),
     "stacks": (

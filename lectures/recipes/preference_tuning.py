@@ -10,7 +10,8 @@ is preferred is only to stop there. 30 questions are for training, 15 are held o
 The habit is measured as the probability of the end after the first sentence of the model's answers to held-out
 questions. What it costs: the KL divergence from the untuned model per token of a held-out answer's first sentence, and
 the loss on plain text. Greedy answers of the first seed are counted, cut off as the untuned ones were. Seeds: the adapter's first weights
-and the order of the batches. One row has a higher learning rate: the habit is then reached, and nothing else is left. Intervals over questions.
+and the order of the batches. One row has a higher learning rate: the habit is then reached, and nothing else is left. Two have a
+lower one: is what the habit costs due to the rate? Intervals over questions.
 
 Source: Rafailov et al. (2023), "Direct preference optimization". Departs from the paper: no people preferred anything
 here, the rule did; the model was tuned by its makers already; only the last layers have an adapter.
@@ -31,7 +32,8 @@ from lectures.recipes.run import Run, load_smollm2, recipe
 from lectures.recipes.tuned import LAYERS, nats, replies, text_passages, train
 
 BETAS, COUNTED, RANK, EPOCHS, LONGEST = (0.03, 0.1, 1.0), 0.1, 4, 5, 56
-RATE, FASTER = 2e-3, 3e-3
+RATE, OTHERS = 2e-3, {"faster": 3e-3, "slower": 1e-3, "slowest": 5e-4}
+"""Of every row but the named ones, which have the counted β."""
 SEEDS, FEWER = 5, 3
 """Of the β that is counted, and of the other rows."""
 
@@ -53,7 +55,7 @@ def first_sentence(answer: str) -> str:
 
 
 @torch.no_grad()
-@recipe(8)
+@recipe(10)
 def cook(run: Run) -> None:
     model, tokenizer = load_smollm2()
     betas = run.size(BETAS, (COUNTED,))
@@ -124,7 +126,8 @@ def cook(run: Run) -> None:
 
     settings = {"epochs": run.size(EPOCHS, 1), "learning_rate": RATE, "layers": LAYERS, "rank": RANK} | everyday
     todo: list[tuple[str, float | None, float]] = [(f"{beta:g}", beta, RATE) for beta in betas]
-    todo += [("faster", COUNTED, FASTER), ("supervised", None, RATE)]
+    todo += [(label, COUNTED, rate) for label, rate in run.size(OTHERS, {"faster": 3e-3}).items()]
+    todo += [("supervised", None, RATE)]
     found: dict[str, list[dict[str, Any]]] = {}
     for label, beta, rate in todo:
         found[label] = []
@@ -155,7 +158,8 @@ def cook(run: Run) -> None:
         {
             "question": "What does preference tuning do to one habit, length, and what does it cost?",
             "how": f"{len(pairs)} pairs, {len(asked)} held-out questions; LoRA of rank {RANK} on the last {LAYERS} of"
-            f" {len(model.layers)} layers, {settings['epochs']} epochs of batches of 8 at {RATE:g} (faster: {FASTER:g});"
+            f" {len(model.layers)} layers, {settings['epochs']} epochs of batches of 8 at {RATE:g}"
+            f" ({', '.join(f'{label}: {rate:g}' for label, rate in OTHERS.items())});"
             f" {SEEDS} seeds of β = {COUNTED:g}, {FEWER} of the others; 95 % bootstrap"
             f" intervals over questions; answers are cut off after {everyday['longest']} tokens",
             "pairs": len(pairs),

@@ -174,6 +174,7 @@ def beta_player(facts: Mapping[str, Any]) -> Live:
             plot.marks([x], [y], Look(colour, mark="diamond" if name == beta else "ring", wide=0), 7)
             left, top = plot.at(x, y)
             top += 16 if name == "0.03" else -10
+            left += {"slowest": 70, "slower": 140}.get(name, 0)  # all three are near the corner
             canvas.text(left + 10, top + 5, label(name), 15, bold=name == beta)
         of = rows[beta]
         told = "; ".join(f"{name} {row['stops'][0]:.2f} at drift {row['drift'][0]:.3f}" for name, row in rows.items())

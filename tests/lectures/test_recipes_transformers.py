@@ -232,6 +232,17 @@ def test_interpolated_positions_stay_among_the_trained_ones():
     assert torch.allclose(stretched[:, :, ::4], plain[:, :, :3], atol=1e-6)
 
 
+def test_a_clipped_angle_is_that_of_the_longest_trained_distance():
+    draw, time = torch.Generator().manual_seed(0), longer_rotary.TRAINED + 3
+    q, k = torch.randn(2, 1, 1, 1, 6, generator=draw).expand(2, 1, 1, time, 6)
+    scores = longer_rotary.Clipped(1, 6, 9, True)(q, k) + q @ k.mT / math.sqrt(6)
+    plain = Rotary(1, 6, 9, True)
+    known = plain(q) @ plain(k).mT / math.sqrt(6)
+    at = [longer_rotary.TRAINED - 1] * 4  # the longest trained distance, and three longer ones
+    assert torch.allclose(scores[0, 0, -4:, 0], known[0, 0, at, 0], atol=1e-5)
+    assert torch.allclose(scores[0, 0, -1, 3:], known[0, 0, -1, 3:], atol=1e-5)
+
+
 def test_a_larger_base_slows_the_slowest_pair_fourfold_and_leaves_the_fastest():
     one, other = (
         frequencies(12, rotary.base) for rotary in (Rotary(1, 12, 9, True), longer_rotary.larger(1, 12, 9, True))
@@ -256,6 +267,9 @@ def test_a_change_is_what_it_says():
         assert (moved > 1e-6) == (row != "without attention"), row
         if row != "without positions":  # with a causal mask and two layers, a model can count
             assert (reordered > 1e-6) == (row != "without attention"), row
+    x = torch.randn(1, 5, 8)
+    for layer in built["without residual connections"].layers:  # without branches nothing is left of x
+        assert torch.equal(layer.residual_attention(x, 0 * x), 0 * x)
     assert parameters(built["one head"]) == parameters(built[changes_of_2017.ALL])
     assert parameters(built["without feed-forward networks"]) < parameters(built[changes_of_2017.ALL])
 
