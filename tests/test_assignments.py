@@ -9,6 +9,7 @@ import nbformat
 import pytest
 
 from autograder.check import show_rows
+from autograder.pages import points
 from autograder.question.find import exercises_of
 from autograder.question.form import COURSE, course_faults, form_faults
 from autograder.question.questions import opened
@@ -64,7 +65,7 @@ def test_its_form_is_the_courses(name: str) -> None:
     assert [*form_faults(cells, asked), *course_faults(name, cells, asked, ROOT)] == []
     for exercise in asked.values():
         kind = "core" if exercise.core else "more"
-        said = f"*{exercise.minutes} minutes · {exercise.points:g} points · {exercise.difficulty} · {kind}*"
+        said = f"*{exercise.minutes} minutes · {points(exercise.points)} · {exercise.difficulty} · {kind}*"
         assert said in prose(name), f"{exercise.function}: its section should say {said}"
 
 

@@ -93,25 +93,29 @@ def name_mistakes(
 
     It must give the student's own values in every public case of that property in which the student has values, and in
     one of them differ from the reference. That both raise an exception says nothing. In no public case, of any
-    property, may the student be right where that mistake is not. If there are several, it is one that has no other
-    mistake; if several remain, the one that agrees with the student in the most cases overall. Other failures may be
-    explained by a mistake that was recognised elsewhere, including exceptions.
+    property, may the student be right where that mistake is not, unless each property is about results of its own, as
+    in a derivation: one formula may be wrong and the next one right. If there are several, it is one that need not be
+    excused in this way, then one that has no other mistake, then the one that agrees with the student in the most cases
+    overall. Other failures may be explained by a mistake that was recognised elsewhere, including exceptions.
     """
     public = len(questions(exercise))
     asked, given = asked[:public], given[:public]
     faulty = [any(outcome.fault is not None for outcome in row) for row in given]
     right = _agreement(exercise, asked, given, right_answers(exercise))
+    results = [result for prop in exercise.properties for result in prop.outputs or (None, None)]
+    apart = len(set(results)) == len(results)
     tables = [
-        (known, _agreement(exercise, asked, given, known.given, more=True))
+        (known, fits, _agreement(exercise, asked, given, known.given, more=True))
         for known in known_mistakes(exercise)
-        if not any(same and differs for same, differs in zip(right, known.differs, strict=True))
+        for fits in [not any(same and differs for same, differs in zip(right, known.differs, strict=True))]
+        if fits or apart
     ]
     places = {prop.name: [i for i, question in enumerate(asked) if question.about is prop] for prop in failed}
 
     def by_numbers(here: Sequence[int]) -> Misconception | None:
         explaining = [
-            ((known.alone, sum(agrees)), known.misconception)
-            for known, agrees in tables
+            ((fits, known.alone, sum(agrees)), known.misconception)
+            for known, fits, agrees in tables
             if all(agrees[i] or faulty[i] for i in here)
             and any(agrees[i] and known.differs[i] and not faulty[i] for i in here)
         ]
@@ -121,7 +125,7 @@ def name_mistakes(
     names = {name: found for name, here in places.items() if (found := by_numbers(here)) is not None}
 
     def known_elsewhere(here: Sequence[int]) -> Misconception | None:
-        seen = [known.misconception for known, agrees in tables if all(agrees[i] for i in here)]
+        seen = [known.misconception for known, _, agrees in tables if all(agrees[i] for i in here)]
         return _only([m for m in seen if any(m is name for name in names.values())])
 
     rest = {name: known_elsewhere(here) for name, here in places.items() if name not in names}

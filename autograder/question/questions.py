@@ -38,6 +38,7 @@ from typing import Any
 import nbformat
 from nbformat.v4 import new_code_cell
 
+from autograder.pages import points
 from autograder.question import project
 from autograder.question.find import find
 from autograder.question.hints import HINTS, on_the_page
@@ -93,7 +94,7 @@ def begins(exercises: Sequence[Exercise]) -> str:
 
 def stated(exercise: Exercise) -> str:
     """The line below a question's heading: "10 minutes · 2 points · easy · core"."""
-    return f"{exercise.minutes} minutes · {exercise.points:g} points · {exercise.difficulty} · {KIND[exercise.core]}"
+    return f"{exercise.minutes} minutes · {points(exercise.points)} · {exercise.difficulty} · {KIND[exercise.core]}"
 
 
 def in_hours(minutes: int) -> str:

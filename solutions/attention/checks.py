@@ -343,6 +343,11 @@ exponentials of the allowed ones vanish. Take the maximum after masking.
 changes-its-input: The result is right, but you changed the scores that you were given: an assignment to scores[...],
 `scores -= …` and `out=scores` write into the caller's array. `np.where` makes a new one.
 - scores = np.where(mask, scores, -math.inf) → np.copyto(scores, -math.inf, where=~mask)
+one-sum-for-all: You divided by the sum over all queries, so the whole table sums to 1. Each row has a sum of its own:
+sum(axis=-1, keepdims=True).
+- e.sum(axis=-1, keepdims=True) → e.sum((-2, -1), keepdims=True)
+or
+- e.sum(axis=-1, keepdims=True) → e.sum()
 plain-mean: Your context is the plain mean of the values: it does not use the weights. It should be Σⱼ αⱼ vⱼ.
 - weights @ values → values.mean(-2, keepdims=True) + 0 * (weights @ values)
 scores-as-weights: You summed the values with the scores as weights, not with the weights that you computed from them.
@@ -765,6 +770,8 @@ mean-of-both: You also gave the queries the mean m. They have mean 0, so the mea
 means-add-up: You added (d m)². But the dot product has mean 0, because the queries have mean 0. The m² is part of the
 mean square of each entry of a key.
 * d * a * (b + m**2) → (d * a * b + (d * m) ** 2)
+mean-once: You added m² once, to the whole sum. It is part of the mean square of *each* entry of a key.
+* d * a * (b + m**2) → (d * a * b + m**2)
 spreads-added: You added the two variances of a product. For independent factors of which one has mean 0, the mean of
 the square is the product of the two mean squares.
 * a * (b + m**2) → (a + b + m**2)

@@ -143,6 +143,9 @@ or
 shifted-by-the-largest-of-all: You subtract the same number from all rows. In a row far below the others every
 exponential is then 0, and the softmax is 0 / 0. Subtract from each row its own largest logit.
 - z = logits - logits.max(axis=-1, keepdims=True) → z = logits - logits.max()
+shifted-by-columns: You subtract from each *column* its largest logit. Within a row, all logits must fall by the same
+number; otherwise the softmax changes.
+- logits.max(axis=-1 → logits.max(axis=0
 log-of-zero: Your softmax is safe, but the logarithm after it is not: a tiny probability has been rounded to 0, and ln 0
 is −∞. (Adding a small number makes the loss wrong, not right.) Do not take the logarithm of a quotient: write it as a
 difference, as the hint does.
@@ -166,9 +169,11 @@ or
 - .mean(), d_logits → .mean() / logits.shape[1], d_logits / logits.shape[1]
 in-bits: Your loss is in bits, from log2. This course uses the natural logarithm.
 - .mean(), d_logits → .mean() / np.log(2), d_logits
-gradient-divided-by-all-entries: Your gradient is divided by the number of all logits. The loss is a mean over the
-examples: divide by their number.
+gradient-divided-by-all-entries: Your gradient is divided by the number of all logits, or of words. The loss is a mean
+over the examples: divide by their number.
 - d_logits / len(targets) → d_logits / d_logits.size
+or
+- d_logits / len(targets) → d_logits / logits.shape[1]
 logits-limited: You limit the logits, so large ones become equal. That changes the softmax. Subtracting the largest of
 each row keeps the differences.
 ^ logits = np.clip(logits, -80, 80)
@@ -349,8 +354,10 @@ biases-ignored: Your forward pass leaves out the biases b1 and b2.
 ^ b1, b2 = 0 * b1, 0 * b2
 relu-slope: Your slope of the hidden layer is relu's, 1 where h is above 0. This layer is a tanh: 1 − h².
 - tanh_backward(h, d_h) → d_h * (h > 0)
-divided-twice: You divided the gradients by the batch size once more. The gradient of the logits is divided already.
+divided-twice: You divided gradients by the batch size once more. The gradient of the logits is divided already.
 - return loss, d_W1, d_b1, d_W2, d_b2 → return loss, *(d / len(x) for d in (d_W1, d_b1, d_W2, d_b2))
+or
+- tanh_backward(h, d_h)) → tanh_backward(h, d_h) / len(x))
 biases-averaged: You averaged over the batch to get the gradient of a bias. The gradient of the logits is divided
 already: only add.
 - return loss, d_W1, d_b1, d_W2, d_b2 → return loss, d_W1, d_b1 / len(x), d_W2, d_b2 / len(x)
@@ -490,6 +497,8 @@ input of relu was.
 - d_h * (a > 0) → np.maximum(d_h, 0)
 nothing-masked: You pass on the gradient everywhere. Below 0, relu is flat: nothing that happens there reaches y.
 - d_h * (a > 0) → d_h
+sign-for-slope: You multiplied by the sign of a, which is −1 below 0. There relu is flat, so its slope is 0.
+- (a > 0) → np.sign(a)
 mask-inverted: Your mask is inverted: relu is flat *below* 0, and there the gradient is 0.
 - a > 0 → a <= 0
 """,

@@ -362,6 +362,9 @@ only-within-the-group: Only the columns of the same group make up for the error.
 +     if i + 1 < end:
 +         shift = torch.linalg.solve(second[i + 1 : end, i + 1 : end], second[i + 1 : end, i])
 +         moving[:, i + 1 : end] += error[:, None] * shift
+or
+- moving[:, i + 1 :] += error[:, None] * shift
++ moving[:, i + 1 : (i // group + 1) * group] += error[:, None] * shift[: group - 1 - i % group]
 all-columns-solved: Your system of equations contains the columns to the left as well, or the column itself. They are
 rounded and cannot move: take the rows and columns of `second` to the right of i.
 - shift = torch.linalg.solve(second[i + 1 :, i + 1 :], second[i + 1 :, i])

@@ -293,6 +293,8 @@ upside-down: Your factor is upside down. If the maximum rises, what was summed b
 - torch.exp(maximum - base) → torch.exp(base - torch.where(maximum.isinf(), base, maximum)) * (~maximum.isinf())
 maximum-of-the-chunk: Your maximum is that of the new chunk. It should be that of all chunks so far.
 - torch.maximum(maximum, scores.amax(-1)) → torch.where(scores.amax(-1).isinf(), maximum, scores.amax(-1))
+or
+- return new, → return scores.amax(-1),
 not-relative: Your sums are those of the plain exponentials. They should be relative to the maximum, which keeps them
 from overflowing.
 - kept = torch.exp(maximum - base) → kept = torch.ones_like(total)
@@ -517,9 +519,11 @@ one-matrix-for-both: You mix the values with `E`. They have a matrix of their ow
 matrices-swapped: You mix the keys with `F` and the values with `E`. It is the other way round.
 - mixed_keys = E[ → mixed_keys = F[
 - mixed_values = F[ → mixed_values = E[
-last-columns: You use the last columns of `E` and `F`. The first column belongs to the first position.
+last-columns: You use the last columns of `E` or `F`. The first column belongs to the first position.
 - E[:, :longest] → E[:, -longest:]
 - F[:, :longest] → F[:, -longest:]
+or
+- E[:, :longest] → E[:, -longest:]
 not-scaled: The division by √d is missing.
 -  / math.sqrt(q.shape[-1]) →
 scaled-by-the-mixed: You divided by the root of the number of mixed keys. The dot products have d terms, as always.

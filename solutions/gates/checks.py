@@ -99,9 +99,11 @@ axis 0.
 - np.cumprod(gates, axis=0) → np.cumprod(gates).reshape(gates.shape)
 power-of-the-first-gate: You raised the first gate to the power t. Here the gates change: multiply them one by one.
 - np.cumprod(gates, axis=0) → gates[0] ** np.arange(1, len(gates) + 1)[:, None]
-start-included: Your results begin with h0 and 1, so each has one row too many. The first row is that after step 1.
+start-included: Your states begin with h0. The first row is that after step 1.
 - np.stack(states), np.cumprod(gates, axis=0)
 + np.stack([h0, *states]), np.concatenate([np.ones_like(gates[:1]), np.cumprod(gates, axis=0)])
+or
+- np.stack(states) → np.stack([h0, *states[:-1]])
 gates-limited: You keep the gates away from 0 and 1. A closed gate keeps nothing, and an open one everything.
 ^ gates = np.clip(gates, 0.01, 0.99)
 axes-squeezed: You squeezed the results: with a single step or a single unit, an axis is lost.
@@ -138,6 +140,8 @@ candidate-in-full: You added R in full. Only 1 − G of it is written: what is k
 bias-subtracted: You subtracted the biases. The lecture's slide writes −B; most libraries, and this question, write + b.
 With the wrong sign a gate that should start open starts closed.
 ^ b_R, b_G = -b_R, -b_G
+or
+^ b_G = -b_G
 weights-exchanged: You computed the gate with the candidate's weights and the candidate with the gate's. The weights
 with the index R belong to R.
 ^ W_R, U_R, b_R, W_G, U_G, b_G = W_G, U_G, b_G, W_R, U_R, b_R
@@ -155,6 +159,8 @@ before G.
 gate-without-the-past: Your gate sees only the new word. Whether to keep the state also depends on the state: add h U_G
 to the sum.
 - x @ W_G + h @ U_G → x @ W_G
+candidate-without-tanh: Your candidate has no tanh, so it can grow without bound.
+- np.tanh(x @ W_R + h @ U_R + b_R) → x @ W_R + h @ U_R + b_R
 candidate-sees-the-gated-state: Your candidate reads G ⊙ h. Here the gate only mixes: the candidate reads h.
 - np.tanh(x @ W_R + h @ → np.tanh(x @ W_R + (G * h) @
 mixed-before-the-tanh: You mixed h with the sum *before* its tanh. Take the tanh of the candidate, then mix.
@@ -409,8 +415,13 @@ old memory by f: multiply the gradient by f as well.
 - , arriving * f → , arriving
 output-gate-gets-everything: Your d_o contains d_c. But o acts after the memory, in h = o ⊙ tanh(c): it gets d_h only.
 - d_h * shown → (d_h + d_c) * shown
+sigmoid-slope-of-the-last-tanh: With t = tanh(c), the slope of the last tanh is 1 − t². t (1 − t) is the sigmoid's.
+- (1 - shown**2) → shown * (1 - shown)
 tanh-twice: You applied tanh twice on the way to the slope. With t = tanh(c) the slope is 1 − t².
 - (1 - shown**2) → (1 - np.tanh(shown) ** 2)
+back-past-the-gate: You added d_c to the gradient of the old memory once more. The only way back leads through the
+forget gate, and d_c is in the gradient of the new memory already.
+- arriving * f → arriving * f + d_c
 back-from-what-was-passed-on: The old memory gets only d_c ⊙ f from you. It gets the whole gradient of the new memory,
 along both paths, times f.
 - , arriving * f → , d_c * f
@@ -548,6 +559,8 @@ long-memories-only: Your formulas are good for long memories only, where 1 − �
 - -math.log(2 ** (1 / T) - 1) → math.log(T / math.log(2))
 rounded-up: You rounded the half-life up. It need not be an integer.
 - math.log(2) / math.log(1 + math.exp(-b)) → math.ceil(math.log(2) / math.log(1 + math.exp(-b)))
+half-divided-by-the-time: You divided one half by T. σ(b)^T = ½: take the T-th root.
+- -math.log(2 ** (1 / T) - 1) → -math.log(2 * T - 1)
 loss-shared-by-the-steps: You let every step lose ½/T. Each step loses the same *part* of what is left: σ(b)^T = ½.
 - -math.log(2 ** (1 / T) - 1) → math.log(2 * T - 1)
 half-divided-by-the-gate: You divided one half by the gate. The gate is multiplied T times: take logarithms.

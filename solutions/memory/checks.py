@@ -386,8 +386,11 @@ ONE_CHUNK = ask(
         values("one token, longer chunks, a gate of 0", 0.5, ODD),
     ],
     mistakes="""
-own-token-not-read: Your P has a diagonal of 0. A query also reads what its own token has written.
+own-token-not-read: Your queries read only what *earlier* tokens have written. A query also reads what its own token has
+written, so the diagonal of P counts.
 - scores = within * (q @ k.mT) → scores = (within * (q @ k.mT)).tril(-1)
+or
+- scores @ u → scores.tril(-1) @ u
 scores-do-not-fade: Your P does not fade: multiply the dot products by D.
 - within * (q @ k.mT) → (q @ k.mT).tril()
 queries-for-keys: Your P is k · q instead of q · k. Rows belong to queries, columns to keys.
@@ -412,10 +415,12 @@ or
 + u = right - lower @ right + lower @ (lower @ right)
 solved-without-the-identity: You solved L u = R, or a system with the wrong sign. It is (I + L) u = R.
 - solve_triangular(lower, right, → solve_triangular(-lower, right,
-values-for-what-is-written: You read and store the values, with or without their gate w. What is written is u.
+values-for-what-is-written: You read or store the values, with or without their gate w. What is written is u.
 - u = torch.linalg.solve_triangular(lower, right, upper=False, unitriangular=True) → u = w[:, :, None] * v
 or
 - u = torch.linalg.solve_triangular(lower, right, upper=False, unitriangular=True) → u = v
+or
+- (k * within[:, -1, :, None]).mT @ u → (k * within[:, -1, :, None]).mT @ v
 matrix-not-read: Your outputs lack what the queries read in the matrix before the chunk.
 - before[:, :, None] * (q @ S) + scores @ u → scores @ u
 matrix-read-without-fading: Your queries read the matrix before the chunk as if it had not faded.

@@ -755,6 +755,8 @@ to be false; Holm's guards against a single false one.
 +     lowest = min(lowest, len(p) / k * p[order[k - 1]])
 +     corrected[order[k - 1]] = lowest
 + return corrected
+or
+- (len(p) - before) * p[i] → len(p) / (before + 1) * p[i]
 lowered-from-above: You went from the largest to the smallest and lowered. Holm goes from the smallest up, and raises.
 + order, lowest, corrected = sorted(range(len(p)), key=lambda i: p[i]), 1.0, [0.0] * len(p)
 + for k in range(len(p) - 1, -1, -1):

@@ -251,6 +251,8 @@ only-the-zeros: You added k only to words that were never seen. Count every word
 well; otherwise, with k above 1, a word seen once may rank below one never seen.
 + filled = torch.where(counts == 0, k, counts.float())
 + return filled / filled.sum(1, keepdim=True)
+or
+- (counts + k) → torch.where(counts == 0, k, counts.float())
 vocabulary-of-the-row: You multiplied k by the number of different words seen after this context. V is the size of the
 whole vocabulary: words never seen get their k as well.
 - counts.shape[1] → (counts > 0).sum(1, keepdim=True).clamp(min=1)

@@ -747,11 +747,18 @@ rolled-around: Your rows are where they should be, but what left at the front ca
 
 
 def attending(
-    draw: Draw, heads: int, queries: int, past: int = 0, turned: bool = False, biased: bool = False, vectors: int = 0
+    draw: Draw,
+    heads: int,
+    queries: int,
+    past: int = 0,
+    turned: bool = False,
+    biased: bool = False,
+    vectors: int = 0,
+    wide: int = 5,
 ) -> tuple:
-    """For two texts. Values are wider than queries and keys."""
+    """For two texts. Values are usually wider than queries and keys."""
     keys, frequencies = queries + past, 0.8 * 20.0 ** (-torch.arange(2) / 2)
-    given = (draw.normal(2, heads, time, d) for time, d in ((queries, 4), (keys, 4), (keys, 5)))
+    given = (draw.normal(2, heads, time, d) for time, d in ((queries, 4), (keys, 4), (keys, wide)))
     bias, kept = 2 * draw.normal(heads, queries, keys), draw.normal(heads, vectors, 4)
     return *given, frequencies if turned else None, bias if biased else None, kept if vectors else None
 
@@ -786,6 +793,7 @@ PARTS = these(
 )
 EVERYTHING = these(
     at("all three", queries=beyond(1), past=2, turned=True, biased=True, vectors=4),
+    at("values as wide as queries", queries=beyond(1), turned=True, wide=4),
     at("one token", heads=1, queries=1, turned=True, vectors=2),
     at("one query, one vector", queries=1, past=beyond(2), vectors=1),
 )

@@ -121,3 +121,16 @@ def test_a_mistake_in_one_result_is_recognised_whatever_is_wrong_with_the_other(
     assert verdict_on(exercise, lambda x: (0 * x, x)).misconceptions == ()
     about_one = dataclasses.replace(exercise, properties=(alone,))
     assert [m.id for m in verdict_on(about_one, lambda x: (0 * x, x)).misconceptions] == ["zero"]
+
+
+def test_where_each_result_has_a_property_of_its_own_a_mistake_in_one_is_recognised_though_the_other_is_right():
+    zero = Misconception(id="zero", sentence="It is zero.", implementation=lambda x: (0 * x, 0 * x))
+    pair = doubling(name="small.pair", returns=("y", "z"), reference=lambda x: (2 * x, 3 * x), misconceptions=(zero,))
+    first, second, both = (
+        dataclasses.replace(pair.properties[0], name=str(which), judge=same_values(pair.returns, which), outputs=which)
+        for which in ((0,), (1,), None)
+    )
+    apart = dataclasses.replace(pair, properties=(first, second))
+    assert [m.id for m in verdict_on(apart, lambda x: (0 * x, 3 * x)).misconceptions] == ["zero"]
+    together = dataclasses.replace(pair, properties=(first, second, both))
+    assert verdict_on(together, lambda x: (0 * x, 3 * x)).misconceptions == ()
