@@ -79,6 +79,9 @@ unchanged, *and it is still guessed*, so the model cannot know which ones count.
 - return read, guess → return read, guess & (fate < 0.9)
 or
 - return read, guess → return read, read != tokens
+eight-tenths-masked: You read the mask at a fate of exactly 0.8. It is read below 0.8, and from 0.8 on the random token.
+- fate < 0.8 → fate <= 0.8
+- fate >= 0.8 → fate > 0.8
 random-not-guessed: You do not guess where a random token is read. The model has to find the original there.
 - return read, guess → return read, guess & ~((fate >= 0.8) & (fate < 0.9))
 all-masked: All guessed tokens are read as the mask. That is so only for a fate below 0.8.
