@@ -226,6 +226,12 @@ or
 - loss = -torch.where(guess, each, 0.0).sum() / count
 + of_text = guess.sum(1, keepdim=True).clamp(min=1)
 + loss = -(torch.where(guess, each, 0.0) / of_text).sum(1).mean()
+or
+- loss = -torch.where(guess, each, 0.0).sum() / count
++ of_text = guess.sum(1, keepdim=True).clamp(min=1) * guess.any(1).sum().clamp(min=1)
++ loss = -(torch.where(guess, each, 0.0) / of_text).sum()
+- torch.where(guess[..., None], log_p.exp() - right, 0.0) / count
++ torch.where(guess[..., None], log_p.exp() - right, 0.0) / of_text[..., None]
 sum-for-mean: You added up all guesses. Divide by their number.
 - count = max(1, int(guess.sum())) → count = 1
 or
