@@ -79,6 +79,9 @@ unchanged, *and it is still guessed*, so the model cannot know which ones count.
 - return read, guess → return read, guess & (fate < 0.9)
 or
 - return read, guess → return read, read != tokens
+eight-tenths-masked: You read the mask at a fate of exactly 0.8. It is read below 0.8, and from 0.8 on the random token.
+- fate < 0.8 → fate <= 0.8
+- fate >= 0.8 → fate > 0.8
 random-not-guessed: You do not guess where a random token is read. The model has to find the original there.
 - return read, guess → return read, guess & ~((fate >= 0.8) & (fate < 0.9))
 all-masked: All guessed tokens are read as the mask. That is so only for a fate below 0.8.
@@ -223,6 +226,12 @@ or
 - loss = -torch.where(guess, each, 0.0).sum() / count
 + of_text = guess.sum(1, keepdim=True).clamp(min=1)
 + loss = -(torch.where(guess, each, 0.0) / of_text).sum(1).mean()
+or
+- loss = -torch.where(guess, each, 0.0).sum() / count
++ of_text = guess.sum(1, keepdim=True).clamp(min=1) * guess.any(1).sum().clamp(min=1)
++ loss = -(torch.where(guess, each, 0.0) / of_text).sum()
+- torch.where(guess[..., None], log_p.exp() - right, 0.0) / count
++ torch.where(guess[..., None], log_p.exp() - right, 0.0) / of_text[..., None]
 sum-for-mean: You added up all guesses. Divide by their number.
 - count = max(1, int(guess.sum())) → count = 1
 or

@@ -71,6 +71,8 @@ bias-forgotten: You left out the bias b. Add it before the tanh.
 tanh-of-the-parts: You applied the tanh to x W and h U separately and added the results. Add first, then apply the tanh
 once: the state stays between −1 and 1.
 - np.tanh(x @ W + h @ U + b) → np.tanh(x @ W + b) + np.tanh(h @ U)
+state-after-the-tanh: You added h U after the tanh, so the state grows without bound. It belongs to the sum inside.
+- np.tanh(x @ W + h @ U + b) → np.tanh(x @ W + b) + h @ U
 u-transposed: You transposed U. Vectors are rows here, so the state multiplies U from the left: h U. (PyTorch's
 weight_hh is our U transposed.)
 - h @ U → h @ U.T
@@ -278,6 +280,8 @@ one in a long text. All predictions count the same: one sum, one number of predi
 - counts.sum() → lengths.clip(min=1)[:, None] * len(lengths)
 - (of_target * counts).sum() / N → (of_target * counts / N).sum()
 - None] / N → None] / N[..., None]
+or
+- -(of_target * counts).sum() / N → -((of_target * counts).sum(1) / lengths).mean()
 sum-for-mean: That is the sum over all predictions. Divide both the loss and the gradient by their number.
 *  / N →
 gradient-undivided: Your loss is a mean, and your gradient is that of the sum. Divide it by the number of predictions,
@@ -301,6 +305,9 @@ softmax-over-time: You took the softmax over time, axis 1: the positions of a te
 should compete: use the last axis.
 - logits.max(axis=-1, → logits.max(axis=1,
 - np.exp(z).sum(axis=-1, → np.exp(z).sum(axis=1,
+overflow: exp overflows: e³⁰⁰ is more than a float32 holds, and what follows from infinity is NaN. Subtract the largest
+logit of each position first.
+- logits - logits.max(axis=-1, keepdims=True) → logits
 log-of-zero: You take the logarithm of a softmax. Very small probabilities have been rounded to 0 there, and ln 0 is −∞
 (adding a small number makes the loss finite, but wrong). Take the logarithm of the sum, and subtract it from the logit.
 - of_target = np.take_along_axis(log_p, targets[..., None], axis=-1)[..., 0]
@@ -371,6 +378,8 @@ not-shifted: Your targets are the inputs: the network is asked for the character
 - targets = ids[start + 1 : start + k + 1] → targets = ids[start : start + k][: len(ids) - 1 - start]
 rest-dropped: You leave out the end of the text if it does not fill a chunk. A shorter chunk is also a chunk.
 - range(0, len(ids) - 1, k) → range(0, max(1, (len(ids) - 1) // k) * k, k)
+or
+- range(0, len(ids) - 1, k) → range(0, (len(ids) - 1) // k * k, k)
 output-bias-forgotten: You left out c. The logits are h V + c.
 - states @ V + c → states @ V
 """,
@@ -492,6 +501,8 @@ would flow into the previous chunk.
 state-cut-too: You also reset the state: each chunk starts from zeros. Only the gradient is cut. The state is passed on:
 a chunk starts from the last state of the previous one.
 - hs[:, start - 1] if start > 0 → np.zeros_like(h0) if start > 0
+state-one-late: A chunk starts from the state *before* its first step, `hs[:, start - 1]`. You took the state after it.
+- hs[:, start - 1] → hs[:, start]
 every-piece-from-h0: All your chunks start from h0. Only the first should; the others start from the last state of the
 previous chunk.
 - hs[:, start - 1] if start > 0 else h0 → h0

@@ -98,6 +98,8 @@ of the answer.
 after-the-end-counted: You counted everything that is stored. What comes after the first `eos` does not belong to the
 answer.
 - counted = ends.cumsum(1) - ends == 0 → counted = ends >= 0
+or
+- (each * counted).sum(1) → each.sum(1)
 every-eos-counted: After the first `eos` you stop counting, but you count every further `eos` as well. Only the first
 one ends the answer.
 - counted = ends.cumsum(1) - ends == 0 → counted = (ends.cumsum(1) == 0) | (ends == 1)

@@ -81,10 +81,13 @@ size-not-logarithmic: You fit a line over N itself, which is an exponential law.
 - N.double().log() → N.double()
 base-ten: You mixed two kinds of logarithms: the line is in log10, and the constant is taken back with e.
 - x, y = N.double().log(), losses.double().log() → x, y = N.double().log10(), losses.double().log10()
-through-two-runs: Your line goes through the smallest and the largest size only. All runs should count.
+through-two-runs: Your line has the slope between two of the runs only. All runs should count.
 - slope = float((off * (y - y.mean())).sum() / (off**2).sum())
 + i, j = x.argmin(), x.argmax()
 + slope = float((y[j] - y[i]) / (x[j] - x[i]))
+or
+- slope = float((off * (y - y.mean())).sum() / (off**2).sum())
++ slope = float((y[-1] - y[0]) / (x[-1] - x[0]))
 constant-at-one-run: Your exponent is right. For the constant you made the line go through one of the runs; it should go
 through the means of both coordinates.
 - math.exp(float(y.mean()) - slope * float(x.mean())) → math.exp(float(y[0]) - slope * float(x[0]))
@@ -417,6 +420,8 @@ more.
 + N = min(max(N, budget / (6 * text)), largest)
 budget-exceeded: With both limits, yours reads more than the text. The memory has the last word on N, and the text on D.
 - min(budget / (6 * N), text) → budget / (6 * N)
+limits-in-another-order: With both limits, your model is larger than `largest`. The memory has the last word on N.
+- min(max(N, budget / (6 * text)), largest) → max(min(N, largest), budget / (6 * text))
 six-forgotten: One parameter and one token cost six operations, so the product N · D is C / 6.
 * budget / 6) → budget / 1)
 * 6 * → 1 *
@@ -537,6 +542,9 @@ too-long-is-exact: An answer that goes on after the right tokens counts as exact
 too-short-is-exact: An answer that stops too early counts as exact: `zip` compares only what both have.
 - sum(list(answer) == list(goal) for answer, goal in pairs)
 + sum(len(a) <= len(g) and all(x == y for x, y in zip(a, g)) for a, g in pairs)
+or
+- sum(list(answer) == list(goal) for answer, goal in pairs)
++ sum(all(x == y for x, y in zip(a, g)) for a, g in pairs)
 joined-as-text: You compare answers as joined text, where (1, 12) and (11, 2) look the same. Compare the lists.
 - list(answer) == list(goal) → "".join(map(str, answer)) == "".join(map(str, goal))
 length-of-the-written: You raise the accuracy to the length of the *written* answer. The number of tokens that must be
@@ -668,6 +676,8 @@ ranks-from-below: Your pathway is right, but your ranks count the words *below*.
 position-in-the-order: You return the word that has a rank, or the position after a single sort. To get the rank of
 `word`, count the logits that are larger than its own.
 - (scores > scores[:, [word]]).sum(dim=1) + 1 → scores.argsort(dim=1, descending=True)[:, word] + 1
+or
+- (scores > scores[:, [word]]).sum(dim=1) + 1 → scores.argsort(dim=1, descending=True)[:, word]
 last-layer-only: Your ranks are those of the model's last layer at every depth. Unembed each row of the pathway.
 - scores = unembed(pathway[:, -1], weights, sizes)
 + scores = unembed(pathway[-1:, -1], weights, sizes).expand(len(pathway), -1)

@@ -119,6 +119,8 @@ neighbours-as-pairs: Your pairs are neighbours, 2i and 2i + 1. That is the other
 column i + d/2, as in SmolLM2, whose weights make no sense with the wrong one.
 - .chunk(2, dim=-1) → [:, 0::2], x[:, 1::2]
 - cat([a * cos - b * sin, a * sin + b * cos], dim=-1) → stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(1)
+or
+- .chunk(2, dim=-1) → [:, 0::2], x[:, 1::2]
 turned-backwards: You rotate in the wrong direction: the minus goes with the sine in the *first* half, −b sin.
 - angle.sin() → -angle.sin()
 minus-forgotten: The minus is missing: you return a cos + b sin and a sin + b cos. That is not a rotation: it changes
@@ -201,6 +203,8 @@ off-by-one: Your columns are off by one: distance 0 is the middle of the table, 
 - distance.clamp( → (distance + 1).clamp(
 past-only: Your keys after the query have no bias. The table has columns for them as well.
 - + reach] → + reach].tril()
+column-not-shifted: You do not add r. Column 0 is distance −r, and a negative index counts from the end of the table.
+- distance.clamp(-reach, reach) + reach → distance.clamp(-reach, reach)
 limited-before-the-shift: You limit the distance to 0, …, 2r. Limit it to −r, …, r, then add r.
 - distance.clamp(-reach, reach) + reach → distance.clamp(0, 2 * reach)
 first-head-for-all: All heads get the bias of the first one.
@@ -240,6 +244,8 @@ one-too-far: Your window is one word too long: a window of w holds the word itse
 - back < window → back <= window
 both-sides: Your window also reaches into the future. Queries look back only: key ≤ query.
 - (back >= 0) & (back < window) → back.abs() < window
+numbers-to-add: Your mask is one to add to the scores, 0 and −∞. Return a boolean one: True = may attend.
+- return (back >= 0) & (back < window) → return torch.where((back >= 0) & (back < window), 0.0, -math.inf)
 true-means-hidden: Your mask is inverted. True = may attend.
 - return (back >= 0) & (back < window) → return ~((back >= 0) & (back < window))
 rows-and-columns-exchanged: You swapped rows and columns: a row is a query and attends to keys on its left.
@@ -304,6 +310,8 @@ NEXT_TOKEN_LOSS = ask(
 not-shifted: You compare the logits at each position with the token at *that* position, which the model has just read.
 They predict the next one: logits[:, t] belong to tokens[:, t + 1].
 - tokens[:, 1:] → tokens[:, :-1]
+or
+- logits[:, :-1] → logits[:, 1:]
 shifted-backwards: You shifted in the wrong direction: your logits are compared with the *previous* token. They predict
 the next one.
 - log_p = torch.log_softmax(logits[:, :-1], dim=-1)

@@ -241,6 +241,8 @@ overlapping: In a a a you merged the first a with the second, and the second aga
 merged once: after a merge continue *after* both symbols.
 + hits = [word[i : i + 2] == pair for i in range(len(word))]
 + return [new if hits[i] else word[i] for i in range(len(word)) if hits[i] or i == 0 or not hits[i - 1]]
+pair-at-the-end-missed: Your loop ends one symbol too early: a pair at the end of the word stays as it is.
+- word[i : i + 2] == pair → i + 2 < len(word) and word[i : i + 2] == pair
 either-order: You merged b a as well as a b. The order matters: merge only the pair as it is given.
 - == pair → in (pair, pair[::-1])
 right-half-stays: You replaced the left symbol by the new one but kept the right symbol. The new symbol stands for both:

@@ -84,6 +84,8 @@ MOMENTUM = ask(
 velocity-reset: Your velocity is 0 again at every step, so this is plain SGD. Begin with the velocity that you are
 given, and return the new one.
 - velocity.get(name, 0) → 0
+velocity-not-used: You step along the gradient, so your velocity has no effect. Step along the velocity.
+- rate * v → rate * g
 averaged: Your velocity is an average: the gradient enters it times 1 − β. Adam's first average does that. Momentum
 keeps a sum, so that a gradient that always points the same way gives ever longer steps.
 - * velocity.get(name, 0) + g → * velocity.get(name, 0) + (1 - beta) * g
@@ -820,6 +822,9 @@ or
 - plan["dropout"], True, seed → 0.0, True, seed
 one-dropout-seed: Your dropout drops the same units at every step. `sample` gives you a new seed with each minibatch.
 - plan["dropout"], True, seed → plan["dropout"], True, 0
+evaluated-one-step-late: You evaluate after step 1, and then every `every` steps. The number of the step should be a
+multiple of `plan["every"]`.
+- if step % plan["every"] → if (step - 1) % plan["every"]
 evaluated-before-the-step: You evaluate the weights from before the step. First take the step, then evaluate.
 - dev_losses.append(float(loss_and_gradients(weights, dev → dev_losses.append(float(loss_and_gradients(old, dev
 - weights, memory = adamw_step

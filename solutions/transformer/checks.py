@@ -266,7 +266,7 @@ FEED_FORWARD = ask(
         shapes(0.1),
         values("the values", 1.15),
         values("narrow and square matrices, one token", 0.5, ODD),
-        values("large gates", 0.25, at("gates of a hundred and more", size=200.0)),
+        values("large gates", 0.25, at("gates of a hundred and more", size=200.0), tolerance=5e-3),
     ],
     mistakes="""
 gate-and-up-swapped: You swapped `gate` and `up`: the activation belongs to the result of `gate`.

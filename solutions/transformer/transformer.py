@@ -413,7 +413,8 @@ def language_model(tokens, weights, sizes, state=None):
 # ### 4c. Writing with the cache [[transformer.generate, 25 minutes, medium, core]]
 #
 # Continue a prompt greedily: the next token is the one with the largest logit. Read the prompt in *one* call of your `language_model`, then each new
-# token in a call of its own, with the state. Stop after `n` tokens, or as soon as the token `end` has been written; `end` belongs to the result.
+# token in a call of its own, with the state. (The check counts the work, not the calls.) Stop after `n` tokens, or as soon as the token `end` has been written; `end` belongs to the
+# result.
 #
 # `prompt` is a list of ids, and the text is a batch of one. If a `state` is given, the prompt continues a text that was read before. Return the list of
 # new ids, and the state. The token written last has not been read by the model, so the state does not know it yet.

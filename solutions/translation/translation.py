@@ -111,6 +111,7 @@ def shifted(tokens, bos, eos):
 # There are three attentions and two masks. The encoder's attention to itself, and the decoder's attention to the source, may see every *word* of the
 # source, but no padding. The decoder's attention to itself may see no padding either, and no later position. Both masks get an axis of size 1 for the
 # heads; the first one is the same for all queries, so its axis of queries has size 1 as well.
+# Return tensors here: your `attention` gets them.
 #
 # By hand, for the source `5 6 2 0` and the decoder's `1 7 8 0`:
 #
@@ -263,7 +264,7 @@ def decoder_layer(z, h, weights, n_heads, over_target, over_source):
 # ### 4a. The encoder [[translation.encode, 10 minutes, easy, core]]
 #
 # Embed the source with its own table, pass it through all layers of the encoder, in order, and normalise the result with `encoder_norm`. Every word may
-# attend to every word of its own source, in both directions.
+# attend to every word of its own source, in both directions. Vectors at padding stay as the layers make them: the decoder's mask hides them.
 #
 # [[checked]]
 #
@@ -592,7 +593,7 @@ def nearest(query, sources, by_position):
 #
 # `source` and `target` are the example that was found. Compare `query` and `source` position by position, as far as both go. Where they differ, the
 # example's word has to go from the translation, and the translation of the query's word comes in its place. `lexicon[word]` is the translation of a single
-# word. Which entry of `target` belongs to a word of the source? The $k$-th occurrence of a word in `source` belongs to the $k$-th occurrence of its translation in
+# word; no two words share one. Which entry of `target` belongs to a word of the source? The $k$-th occurrence of a word in `source` belongs to the $k$-th occurrence of its translation in
 # `target`. If `target` has fewer of them, nothing changes there.
 #
 # By hand, with letters for ids, and a lexicon from small letters to capitals:

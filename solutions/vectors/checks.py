@@ -159,6 +159,8 @@ ahead: use no minus sign and no 1 over.
 - counts.double() ** power → counts.clamp(min=1).double() ** -power
 softmax: You took a softmax. Counts are not logits: raise them to the power and divide by their sum.
 + return torch.softmax(counts.double() * power, -1)
+or
++ return torch.softmax(counts.double() ** power, -1)
 divided-by-the-counts: You divided by the sum of the plain counts, so the probabilities do not sum to 1. Divide by the
 sum of the *raised* counts.
 - raised.sum() → counts.sum()

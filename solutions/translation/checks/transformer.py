@@ -153,6 +153,10 @@ at index 3.
 end-read-as-well: Your decoder reads `eos` as well, in rows that are padded. After `eos` there is nothing to predict,
 so nobody has to read it: what is read is `bos` and the words.
 - return reads, predicts → return torch.cat([column + bos, predicts[:, :-1]], dim=1), predicts
+or
+- return reads, predicts
++ reads[torch.arange(len(tokens)), (tokens > 0).sum(dim=1)] = eos
++ return reads, predicts
 end-forgotten: There is no `eos` in what is predicted. Without it the model never learns where to stop.
 - predicts[torch.arange(len(tokens)), (tokens > 0).sum(dim=1)] = eos → pass
 not-shifted: What is read begins with the first word, so each position reads the very word that it must predict. Put
@@ -489,6 +493,11 @@ one another, and each reads the current pathway.
 - y = norm(z, weights["cross_norm"]) → y = norm(old, weights["cross_norm"])
 or
 - y = norm(z, weights["cross_norm"]) →
+network-of-the-old-pathway: Your network reads the vectors from before the cross-attention. Each part reads the current
+pathway.
+- y = norm(z, weights["network_norm"]) → y = norm(z - added, weights["network_norm"])
+mean-of-the-heads: Your cross-attention weights are the mean of the heads. Return those of every head.
+- @ weights["down"], cross → @ weights["down"], cross.mean(1)
 no-pathway-at-cross: The result of the cross-attention replaces the pathway. Add it to `z`.
 - z = z + added → z = added
 no-pathway-at-self: The result of the self-attention replaces the pathway. Add it to `z`.
