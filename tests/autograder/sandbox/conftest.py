@@ -86,6 +86,9 @@ def real_box(limits: Limits) -> Box:
     return Box(limits, "bubblewrap")
 
 
+NEEDS_SANDBOX = pytest.mark.skipif(bubblewrap_fault() is not None, reason=f"no sandbox here: {bubblewrap_fault()}")
+
+
 @pytest.fixture(scope="session")
 def box() -> Iterator[Box]:
     with pytest.MonkeyPatch.context() as patch, real_box(LIMITS) as one:

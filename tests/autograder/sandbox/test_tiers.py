@@ -15,14 +15,13 @@ from autograder.question import alone
 from autograder.sandbox import Box, BoxFault, IsolationMissing, Limits, places, tiers
 from autograder.sandbox.inside import landlock
 from autograder.sandbox.probe import probe
-from tests.autograder.sandbox.conftest import LIMITS, is_whole, run, shown
+from tests.autograder.accounts import shown as shown_to_all
+from tests.autograder.accounts import why_not
+from tests.autograder.sandbox.conftest import LIMITS, NEEDS_SANDBOX, is_whole, run, shown
 
-NEEDS_BUBBLEWRAP = pytest.mark.skipif(tiers.bubblewrap_fault() is not None, reason="no bubblewrap here")
 NEEDS_LANDLOCK = pytest.mark.skipif(tiers.landlock_fault() is not None, reason="no Landlock here")
-both_tiers = pytest.mark.parametrize(
-    "isolation",
-    [pytest.param("bubblewrap", marks=NEEDS_BUBBLEWRAP), pytest.param("landlock", marks=NEEDS_LANDLOCK)],
-)
+TIERS = [pytest.param("bubblewrap", marks=NEEDS_SANDBOX), pytest.param("landlock", marks=NEEDS_LANDLOCK)]
+both_tiers = pytest.mark.parametrize("isolation", TIERS)
 
 
 @pytest.fixture
@@ -184,7 +183,7 @@ def test_what_landlock_does_not_rule_is_refused_all_the_same(second_tier: Box) -
     is_whole(box)
 
 
-@NEEDS_BUBBLEWRAP
+@NEEDS_SANDBOX
 def test_a_checkout_below_tmp_has_the_first_tier(another_machine: pytest.MonkeyPatch) -> None:
     another_machine.setattr(places, "SCRATCH", "/scratch")  # as it is there
     assert tiers.bubblewrap_fault() is None
@@ -245,15 +244,13 @@ def test_paths_leave_out_what_is_hidden(tmp_path: Path) -> None:
 
 def test_the_staged_package_holds_no_answers() -> None:
     with places.Staging() as staging:
-        names = sorted(
-            p.relative_to(staging.root / "lib/python/autograder").as_posix() for p in staging.root.rglob("*.py")
-        )
+        ours = staging.root / "lib/python/autograder"
+        names = sorted(path.relative_to(ours).as_posix() for path in staging.root.rglob("*.py"))
         assert {n for n in names if "/" not in n} == {"__init__.py", "check.py", "mine.py"}
-        assert {n for n in names if n.startswith("question/")} == {
-            f"question/{n}.py" for n in ("__init__", "closed", "outcome", "statements")
-        }
+        questions = {f"question/{n}.py" for n in ("__init__", "closed", "outcome", "statements")}
+        assert {n for n in names if n.startswith("question/")} == questions
         assert all(n.startswith("sandbox/inside/") for n in names if n.count("/") == 2)
-        assert (staging.root / "lib/python/autograder/__init__.py").read_bytes() == b""
+        assert (ours / "__init__.py").read_bytes() == b""
         text = "".join(p.read_text() for p in staging.root.rglob("*.py"))
         assert "import nlmcore" not in text.replace('"""', "")
     assert not staging.root.exists()
@@ -261,32 +258,21 @@ def test_the_staged_package_holds_no_answers() -> None:
 
 @pytest.mark.everything
 @pytest.mark.slow
-@pytest.mark.skipif(os.getuid() != 0, reason="only root can become somebody else")
 @both_tiers
 def test_as_an_ordinary_user(root: Path, isolation: str) -> None:
     """The same in the hands of somebody who is not root; private folders on the way to Python are opened for it."""
-    if not all(map(shutil.which, ("unshare", "setpriv", "mount"))):
-        pytest.skip("needs util-linux")
-    seen = [Path(sys.base_prefix).resolve(), Path(sys.prefix).resolve(), root]
-    private = {p for place in seen for p in place.parents if not p.stat().st_mode & 1}
+    if reason := why_not():
+        pytest.skip(reason)
     stage = Path(tempfile.mkdtemp())
     stage.chmod(0o755)
-    lines = ["set -e", "mount --make-rprivate /"]
-    for number, place in enumerate(seen):
-        (stage / str(number)).mkdir()
-        lines.append(f"mount --rbind '{place}' '{stage}/{number}'")
-    lines += [f"mount -t tmpfs -o mode=755 none '{p}'" for p in private if not any(q in p.parents for q in private)]
-    for number, place in enumerate(seen):
-        if any(p in private for p in place.parents):
-            lines.append(f"mkdir -p -m 755 '{place}' && mount --rbind '{stage}/{number}' '{place}'")
-    program = (
-        f"from autograder.sandbox.probe import probe; f = probe({isolation!r}); print(f.holds, f.tier.name, f.attempts)"
-    )
+    program = f"from autograder.sandbox.probe import probe; f = probe({isolation!r})"
+    program += "; print(f.holds, f.tier.name, f.attempts)"
     become = "setpriv --reuid 54321 --regid 54321 --clear-groups"
-    lines.append(f"cd '{root}' && HOME=/tmp exec {become} '{sys.executable}' -c \"{program}\"")
-    done = subprocess.run(["unshare", "-m", "sh", "-c", "\n".join(lines)], capture_output=True, text=True, timeout=120)
+    run_it = f'cd {root} && HOME=/tmp exec {become} {sys.executable} -c "{program}"'
+    line = " && ".join(["mount --make-rprivate /", *shown_to_all(stage, root), run_it])
+    done = subprocess.run(["unshare", "-m", "sh", "-c", line], capture_output=True, text=True, timeout=120)
     shutil.rmtree(stage, ignore_errors=True)
-    if "unshare failed" in done.stderr or "mount:" in done.stderr:
+    if "mount:" in done.stderr:
         pytest.skip(f"no mounts here: {done.stderr.strip()[:200]}")
     assert done.stdout.startswith(f"True {isolation}"), done.stdout + done.stderr
 
