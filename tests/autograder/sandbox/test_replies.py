@@ -32,6 +32,8 @@ def test_a_good_reply_is_read() -> None:
     assert outcome.outputs[0].tolist() == [1.0, 2.0]
     assert outcome.changed == ("b",)
     assert replies.outcomes([row(outputs=[], fault=["K", "w", "l", "f"])], b"", ASKED)[0].fault is not None
+    (truths,) = replies.outcomes([tensor(dtype="bool", shape=[3])], bytes([7, 0, 255]), ASKED)
+    assert truths.outputs[0].view(torch.uint8).tolist() == [1, 0, 1]
 
 
 @pytest.mark.parametrize(
