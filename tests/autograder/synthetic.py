@@ -43,7 +43,7 @@ def answers(root: Path, assignment: str = "attention") -> dict[str, str]:
     """The master's own answers: the reference."""
     master = read_master(root / f"solutions/{assignment}/{assignment}.ipynb")
     return {
-        cell.metadata.nbgrader.grade_id: "\n".join(line for line in cell.source.split("\n") if "SOLUTION" not in line)
+        cell.metadata.nbgrader.grade_id: _unmarked(cell.source)
         for cell in master.cells
         if cell.metadata.get("nbgrader", {}).get("solution")
     }
@@ -51,7 +51,12 @@ def answers(root: Path, assignment: str = "attention") -> dict[str, str]:
 
 def mistaken(function: str, mistake: str) -> str:
     """An answer with a known mistake, as text."""
-    return str(EXERCISES[f"attention.{function}"].mistake(mistake).__dict__["source"])
+    return _unmarked(EXERCISES[f"attention.{function}"].mistake(mistake).__dict__["source"])
+
+
+def _unmarked(source: str) -> str:
+    """As a student has it: without the lines that mark a solution in the master."""
+    return "\n".join(line for line in source.split("\n") if "SOLUTION" not in line)
 
 
 def fill(root: Path) -> dict[str, str]:
