@@ -35,10 +35,11 @@ def why_not() -> str:
     return ""
 
 
-def shown(aside: Path) -> list[str]:
-    """Commands after which everybody can enter the folders of this Python: what is closed around them is covered."""
+def shown(aside: Path, *more: Path) -> list[str]:
+    """Commands after which everybody can enter the folders of this Python, and more: what is closed around them is
+    covered."""
     closed: dict[Path, list[Path]] = {}
-    for place in {Path(sys.base_prefix).resolve(), Path(sys.prefix).resolve()}:
+    for place in {Path(sys.base_prefix).resolve(), Path(sys.prefix).resolve(), *more}:
         shut = [folder for folder in place.parents if not folder.stat().st_mode & 0o001]
         if shut:
             closed.setdefault(shut[-1], []).append(place)
@@ -141,9 +142,8 @@ class Visitor:
     def ask(self, method: str, path: str, whose: str = "", **given: Any) -> requests.Response:
         base = f"/user/{whose or self.name}/"
         headers = {"X-XSRFToken": self.xsrf(base), "Referer": f"{self.address}{base}lab"}
-        return self.session.request(
-            method, f"{self.address}{base}{path}", headers=headers, timeout=600, allow_redirects=False, **given
-        )
+        about = {"headers": headers, "timeout": 600, "allow_redirects": False}
+        return self.session.request(method, f"{self.address}{base}{path}", **about, **given)  # type: ignore[arg-type]
 
     def told(self, method: str, path: str, **given: Any) -> Any:
         answer = self.ask(method, path, **given)

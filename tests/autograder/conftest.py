@@ -1,8 +1,9 @@
-"""Small courses, made once for all tests of the grader and copied."""
+"""Small courses, made once for all tests of the grader and copied; and commands as a user gives them."""
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -46,3 +47,28 @@ def own(own_template: Path, tmp_path: Path) -> Path:
     from tests.autograder.courses import copy
 
     return copy(own_template, tmp_path / "own")
+
+
+@pytest.fixture
+def call(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """Gives a command, holds it to its exit code, and returns what it said."""
+
+    def give(command: Callable[..., int], place: Any, *words: object, code: int = 0) -> str:
+        capsys.readouterr()
+        found = command(place, [str(word) for word in words])
+        said = capsys.readouterr()
+        assert found == code, said
+        return said.out + said.err
+
+    return give
+
+
+@pytest.fixture
+def place(plain: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A course that is graded without walls, for commands."""
+    import autograder.grading.run as run_module
+    from tests.autograder.courses import env
+    from tests.autograder.grading import fake
+
+    monkeypatch.setattr(run_module, "work", fake.work)
+    return env(plain)

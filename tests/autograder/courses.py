@@ -7,7 +7,8 @@ import csv
 import re
 import shutil
 import sys
-from collections.abc import Callable
+import zipfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import nbformat
@@ -140,6 +141,13 @@ def env(root: Path) -> Environment:
     return Environment(root, Path(sys.prefix), Path(sys.executable), Path(sys.prefix))
 
 
+def zipped(path: Path, members: Mapping[str, str | bytes]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return path
+
+
 def table(path: Path) -> list[dict[str, str]]:
     """A table of ours, row by row."""
     with path.open(encoding="utf-8-sig", newline="") as file:
@@ -181,6 +189,18 @@ def writes(answers: dict[str, str]) -> Change:
 
 def nothing(name: str, cells: dict[str, nbformat.NotebookNode], notebook: nbformat.NotebookNode) -> None:
     """A student who hands in what was released."""
+
+
+def everything(root: Path) -> dict[Path, bytes | bool]:
+    return {path.relative_to(root): path.is_file() and path.read_bytes() for path in root.rglob("*")}
+
+
+def of_the_class(root: Path, *without: str) -> dict[Path, bytes | bool]:
+    """The files of a class, but for what a run notes for itself, and what has one of these names on its way."""
+    of_a_run = {Path("grading/plain") / name for name in (".lock", ".graded-by")}
+    files = {path: content for path, content in everything(root).items() if content is not False}
+    kept = {path for path in files if path.parts[0] in ("submitted", "autograded", "feedback", "grading")} - of_a_run
+    return {path: files[path] for path in kept if not {*without} & {*path.parts}}
 
 
 def snapshot(root: Path, assignment: str, db: str | None = None) -> dict[str, object]:

@@ -81,6 +81,17 @@ def small_course(root: Path) -> Course:
     return course
 
 
+def notebook_cells(**sources: str) -> list[nbformat.NotebookNode]:
+    """CELLS, some with another text."""
+    made = []
+    for name, kind, text, grade, solution, locked, points in CELLS:
+        meta = {"grade_id": name, "grade": grade, "solution": solution, "locked": locked, "task": False}
+        meta |= {"points": points, "schema_version": 3, "cell_type": kind}
+        make = new_code_cell if kind == "code" else new_markdown_cell
+        made.append(make(sources.get(name, text), metadata={"nbgrader": meta}))
+    return made
+
+
 def _unwritten(query, keys):
     raise NotImplementedError
 
@@ -94,13 +105,8 @@ def _graded(root, student, source, function, **about) -> None:
         shown.append({"output_type": "display_data", "data": {"text/plain": SEED}, "metadata": note})
     sources = {"dot_score": source, "written": f"Because. I am {student}. <img src=x onerror=alert(1)> $\\alpha_j$"}
     cells = [new_markdown_cell("## 1. The dot product\n\n$$s = q \\cdot k$$")]
-    for name, kind, text, grade, solution, locked, points in CELLS:
-        make = new_code_cell if kind == "code" else new_markdown_cell
-        meta = {"grade_id": name, "grade": grade, "solution": solution, "locked": locked, "task": False}
-        cell = make(sources.get(name, text), metadata={"nbgrader": {**meta, "points": points}})
-        if grade and kind == "code":
-            cell.outputs = [nbformat.from_dict(output) for output in shown]
-        cells.append(cell)
+    cells += notebook_cells(**sources)
+    cells[2].outputs = [nbformat.from_dict(output) for output in shown]
     cells[1].outputs = [new_output("stream", name="stdout", text="printed <b>by</b> the student")]
     folder = root / "autograded" / student / "attention"
     folder.mkdir(parents=True)

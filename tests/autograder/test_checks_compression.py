@@ -103,25 +103,6 @@ def test_on_the_page_only_the_right_inputs_help_and_where_inputs_are_not_alike_n
     assert REFERENCE["which_errs"](0.0, 2, [0])[2][0][1] == 1
 
 
-@pytest.mark.parametrize(
-    ("name", "constant"),
-    [
-        ("quantise", lambda weights, bits, group: (0 * weights, 0 * weights[:, ::group], 0 * weights[:, ::group])),
-        ("pack", lambda codes, bits: [0] * -(-len(codes) * bits // 8)),
-        (
-            "make_up",
-            lambda weights, second, bits, group: (0 * weights, 0 * weights[:, ::group], 0 * weights[:, ::group]),
-        ),
-        ("soft_targets", lambda student, teacher, temperature: (0.0, 0 * student)),
-        ("which_errs", lambda alike, bits, seeds: (2, [[0.1] * 4] * len(seeds), [[1] * 3] * len(seeds))),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
-def test_an_answer_that_does_not_look_at_its_input_earns_next_to_nothing(name, constant):
-    exercise = EXERCISES[f"compression.{name}"]
-    assert examine(exercise, constant, 5).points <= 0.1 * exercise.points
-
-
 def test_a_tie_may_be_rounded_either_way():
     def half_up(weights, bits, group):
         _, scale, zero = REFERENCE["quantise"](weights, bits, group)
@@ -131,10 +112,3 @@ def test_a_tie_may_be_rounded_either_way():
         return up.clamp(0, 2**bits - 1).view(weights.shape), scale, zero
 
     assert examine(EXERCISES["compression.quantise"], half_up, 5).passed
-
-
-def test_signs_of_wrong_errors_are_worth_nothing():
-    def by_heart(alike, bits, seeds):
-        return 4, [[0.1, 0.09, 0.03, 0.2]] * len(seeds), [[-1, -1, 1]] * len(seeds)
-
-    assert examine(EXERCISES["compression.which_errs"], by_heart, 5).points <= 0.25

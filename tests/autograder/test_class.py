@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 @pytest.fixture(scope="module")
 def graded(own_template, tmp_path_factory):
     root = copy(own_template, tmp_path_factory.mktemp("class") / "course")
-    special = fill(root, 12)
+    special = fill(root)
     course = Course.load(root)
     try:
         list(grade(course, "attention"))

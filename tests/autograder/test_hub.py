@@ -133,9 +133,8 @@ def test_a_class_works_on_a_hub(hub: str, machine: Machine, course: Path) -> Non
     prof.told("POST", f"formgrader/api/assignment/{ASSIGNMENT}/collect")
     prof.told("POST", f"formgrader/api/submission/{ASSIGNMENT}/ada/autograde")
     verbs = [sys.executable, "-m", "autograder"]
-    code, said = machine.run(
-        "prof", *verbs, "grade", "--ready", "--here", "--", ASSIGNMENT, cwd=course, PYTHONPATH=str(course)
-    )
+    line = [*verbs, "grade", "--ready", "--here", "--", ASSIGNMENT]
+    code, said = machine.run("prof", *line, cwd=course, PYTHONPATH=str(course))
     assert code == 0, said
     assert "bob: 0 of" in said
     marks = {one["student"]: one for one in prof.told("GET", f"formgrader/api/submissions/{ASSIGNMENT}")}
@@ -145,9 +144,8 @@ def test_a_class_works_on_a_hub(hub: str, machine: Machine, course: Path) -> Non
     for student in (ada, bob):
         student.told("POST", "assignments/fetch_feedback", data=about)
         pages = list(machine.home(student.name).glob(f"course/{ASSIGNMENT}/feedback/*/{ASSIGNMENT}.html"))
-        assert [page.read_bytes() for page in pages] == [
-            (course / "feedback" / student.name / ASSIGNMENT / f"{ASSIGNMENT}.html").read_bytes()
-        ]
+        ours = course / "feedback" / student.name / ASSIGNMENT / f"{ASSIGNMENT}.html"
+        assert [page.read_bytes() for page in pages] == [ours.read_bytes()]
 
     # marked by hand in the browser, by whoever may open the course's server
     start = f"{hub}/user/prof/mark/{ASSIGNMENT}/"
@@ -163,14 +161,8 @@ def test_a_class_works_on_a_hub(hub: str, machine: Machine, course: Path) -> Non
     assert ada.ask("GET", "api/contents", whose="bob").status_code in (302, 403)
     assert ada.session.get(f"{hub}/user/bob/api/contents", timeout=60).status_code == 403
     for student, other in (("ada", "bob"), ("bob", "ada")):
-        theirs = machine.folder / "srv" / "exchange" / COURSE
-        for place in (
-            machine.home(other) / "course",
-            course / "solutions",
-            course / "gradebook.db",
-            theirs / "inbound",
-            theirs / "feedback",
-        ):
+        theirs, ours = machine.folder / "srv" / "exchange" / COURSE, (course / "solutions", course / "gradebook.db")
+        for place in (machine.home(other) / "course", *ours, theirs / "inbound", theirs / "feedback"):
             assert place.exists()
             assert machine.run(student, "ls", place / ".")[0] != 0, f"{student} can see {place}"
         for place in ("course/lectures", "course/autograder", "jupyter", "state", "exchange/neural-language-models"):

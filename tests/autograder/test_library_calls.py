@@ -8,7 +8,7 @@ import torch
 from torch.nn import functional as F
 
 from autograder.check import examine
-from autograder.question.find import find
+from autograder.question.find import exercises_of, find
 
 
 def last_tokens(q, k, v):
@@ -20,27 +20,11 @@ def last_tokens(q, k, v):
 def between_texts(x, memory, weights, n_heads, mask):
     mask = mask.expand(len(x), n_heads, x.shape[1], memory.shape[1])
     query, key = x.transpose(0, 1), memory.transpose(0, 1)
-    output, shares = F.multi_head_attention_forward(
-        query,
-        key,
-        value=key,
-        embed_dim_to_check=x.shape[-1],
-        num_heads=n_heads,
-        in_proj_weight=None,
-        in_proj_bias=None,
-        bias_k=None,
-        bias_v=None,
-        add_zero_attn=False,
-        dropout_p=0.0,
-        out_proj_weight=weights["output"].T,
-        out_proj_bias=None,
-        attn_mask=~mask.flatten(0, 1),
-        use_separate_proj_weight=True,
-        q_proj_weight=weights["query"].T,
-        k_proj_weight=weights["key"].T,
-        v_proj_weight=weights["value"].T,
-        average_attn_weights=False,
-    )
+    given = {f"{name[0]}_proj_weight": weights[name].T for name in ("query", "key", "value")}
+    given |= dict.fromkeys(("in_proj_weight", "in_proj_bias", "bias_k", "bias_v", "out_proj_bias"))
+    given |= {"embed_dim_to_check": x.shape[-1], "num_heads": n_heads, "out_proj_weight": weights["output"].T}
+    given |= {"add_zero_attn": False, "use_separate_proj_weight": True, "average_attn_weights": False, "dropout_p": 0.0}
+    output, shares = F.multi_head_attention_forward(query, key, key, attn_mask=~mask.flatten(0, 1), **given)
     return output.transpose(0, 1), shares, torch.zeros_like(shares)
 
 
@@ -57,3 +41,8 @@ def test_one_call_of_pytorchs_earns_a_third_at_most(name: str) -> None:
     verdict = examine(exercise, ANSWERS[name], None)
     assert verdict.points <= exercise.points / 3
     assert all(f.complaint is None or "Error" not in f.complaint for f in verdict.findings), "it does run"
+
+
+@pytest.mark.parametrize("assignment", ["gates", "recurrence", "training"])
+def test_where_derivatives_are_the_question_nothing_is_asked_where_pytorch_is(assignment: str) -> None:
+    assert all(exercise.numpy for exercise in exercises_of(assignment).values())

@@ -13,7 +13,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from autograder.question.find import exercises_of
+from autograder.check import examine
+from autograder.question.find import exercises_of, find
 from autograder.question.interview import Answers, Question, questions
 from autograder.question.outcome import Outcome
 from autograder.question.specification import Exercise
@@ -123,6 +124,31 @@ def test_who_knows_nothing_earns_at_most_a_tenth(exercise: Exercise) -> None:
     assert earned == {}, f"{exercise.name}: of {exercise.points:g}"
 
 
+LITTLE: dict[str, Callable[..., Any]] = {
+    "decoding.greedy": lambda log_probs, start, eos, longest: [eos],
+    "decoding.beam_search": lambda log_probs, start, eos, beam, longest: ([eos], 0.0),
+    "features.sparse_code": lambda x, encoder, *more: (0 * x @ encoder.T, 0 * x, 0.0, 1.0),
+    "features.recovery": lambda true, found, draws: (1.0, 0.5, 1),
+    "features.lean": lambda table, control: (0 * table[:, 0], 0.5, 0.5),
+    "features.changed": lambda before, after: (0, 0, 1.0, 0),
+    "memory.step_by_step": lambda q, k, v, a, b, w, S: (0 * v, 0 * v, S),
+    "memory.decays": lambda a: (torch.eye(a.shape[1]).expand(len(a), -1, -1), 0 * a),
+    "memory.one_chunk": lambda q, k, v, a, b, w, S: (0 * q @ k.mT, 0 * v, S),
+    "pretraining.hide": lambda tokens, *more: (tokens, tokens < 0),
+    "pretraining.trust": lambda g, m, r, vocabulary: (g, 0.0, 1.0),
+    "sequences.teacher_forcing": lambda targets, bos, eos: ([[bos]], [[eos]]),
+    "sequences.write": lambda context, *given: ([2], torch.zeros(1, len(context))),
+    "subwords.learn_merges": lambda words, counts, symbols, merges: [[0, 1]] * merges,
+}
+"""Answers that hardly look at their inputs."""
+
+
+@pytest.mark.parametrize("name", LITTLE)
+def test_who_hardly_looks_at_the_input_earns_at_most_a_tenth(name: str) -> None:
+    exercise = find(name)
+    assert examine(exercise, LITTLE[name], 5).points <= exercise.points / 10
+
+
 @functools.cache
 def interview(exercise: Exercise, seed: int | None) -> tuple[list[Question], list[Answers]]:
     asked = questions(exercise, seed)
@@ -143,12 +169,15 @@ def battery(exercise: Exercise) -> Iterator[tuple[str, Given]]:
                 yield ", ".join(names), filled([FILLS[names[min(number, 1)]] for number in range(several)])
     for name, value in WHOLE.items():
         yield name, whole(torch.as_tensor(value), several)
-    if "conclusion" in exercise.chosen:  # an invented table, and guesses of what comes of it
-        for guess in product(range(4), repeat=2):
-            fills = [
-                constant(guess[name == "conclusion"] if name in exercise.chosen else 0.3) for name in exercise.returns
-            ]
-            yield f"guesses {guess}", filled(fills)
+    drawn = {"conclusion", "signs"} & {*exercise.returns}
+    lines = {*exercise.chosen, *drawn}
+    if drawn:  # an invented table, with guesses of what comes of it or with what is right
+        for one, last in product(range(-1, 4), repeat=2):
+            guess = {name: last if name in drawn else one for name in lines}
+            yield f"guesses {one}, {last}", filled([constant(guess.get(name, 0.3)) for name in exercise.returns])
+    if drawn and lines < {*exercise.returns}:
+        kept = [(lambda right, given: right) if name in lines else constant(0.3) for name in exercise.returns]
+        yield "what comes of the table by heart", filled(kept)
     yield "the public answers, learned by heart", learned_by_heart(exercise)
     for number in range(len(exercise.arguments)):
         yield f"argument {number} as it came", arguments_as_they_came(number, several)

@@ -12,9 +12,8 @@ from autograder.commands.grade import grade
 from autograder.commands.marks import report
 from autograder.grading import records
 from autograder.guard import Guard, NotRead
-from autograder.launcher.environment import Environment
 from tests.autograder import odd
-from tests.autograder.courses import ANSWERS, copy, hand_in, writes
+from tests.autograder.courses import ANSWERS, copy, env, hand_in, writes
 from tests.autograder.grading import fake
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -26,7 +25,7 @@ def test_a_class_of_odd_submissions_goes_through_every_verb(plain_template, tmp_
     root = copy(plain_template, tmp_path / "course")
     odd_ones = odd.hand_in_all(root, "plain", "one")
     hand_in(root, "plain", "zoe", writes(ANSWERS))
-    place = Environment(root, root, root, root)
+    place = env(root)
     assert preflight(place, ["plain"]) == 1
     assert grade(place, ["plain", "--json"]) == 1
     known = {student: records.load(root, "plain", student) for student in [*odd_ones, "zoe"]}

@@ -11,12 +11,13 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbgrader.api import Gradebook
 
 from autograder.nbgrader_config import RELEASE
-from autograder.question.questions import read_master
 from autograder.release.build import build_exercises
 from solutions.attention.checks import EXERCISES
 from tests.autograder.courses import by_hand, course
+from tests.autograder.synthetic import answers, mistaken
 
 pytestmark = [
     pytest.mark.slow,
@@ -25,17 +26,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore"),
 ]
 
-MASKED_AFTER = """
-import warnings
-
-def attend(scores, values, mask=None):
-    warnings.warn("a warning on stderr costs nothing")
-    e = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    weights = e / e.sum(axis=-1, keepdims=True)
-    if mask is not None:
-        weights = weights * mask
-    return weights @ values, weights
-"""
 BAD_HEADS = """
 def multi_head_attention(x, W_q, W_k, W_v, W_o, n_heads, mask=None):
     batch, time, _ = x.shape
@@ -49,21 +39,18 @@ def multi_head_attention(x, W_q, W_k, W_v, W_o, n_heads, mask=None):
     weights = np.nan_to_num(e / e.sum(axis=-1, keepdims=True))
     return (weights @ v).reshape(batch, time, -1) @ W_o, weights   # heads and time not exchanged
 """
-BUGGY = {  # what is written, the mark, the mistake that must be named
+UNSCALED = """
+def scaled_dot_product_attention(q, k, v, mask=None):
+    e = np.exp(q @ np.swapaxes(k, -1, -2))
+    weights = e / e.sum(axis=-1, keepdims=True)
+    return weights @ v, weights
+"""
+BUGGY = {  # what is written, the mark, the mistake that must be named; none calls another, which is wrong too
     "dot_score": ("def dot_score(query, keys):\n    return keys @ query", 2, None),
-    "bilinear_score": ("def bilinear_score(query, keys, W):\n    return keys @ W @ query", 0.2, "w-transposed"),
-    "additive_score": (
-        "def additive_score(query, keys, W_query, W_key, v):\n    return (W_query @ query + keys @ W_key.T) @ v",
-        0.25,
-        "tanh-forgotten",
-    ),
-    "attend": (MASKED_AFTER, 4.5, "mask-after-softmax"),
-    "scaled_dot_product_attention": (
-        "def scaled_dot_product_attention(q, k, v, mask=None):\n    e = np.exp(q @ np.swapaxes(k, -1, -2))\n"
-        "    weights = e / e.sum(axis=-1, keepdims=True)\n    return weights @ v, weights",
-        0.75,
-        "not-scaled",
-    ),
+    "bilinear_score": (mistaken("bilinear_score", "w-transposed"), 0.2, "w-transposed"),
+    "additive_score": (mistaken("additive_score", "tanh-forgotten"), 0.25, "tanh-forgotten"),
+    "attend": (mistaken("attend", "mask-after-softmax"), 4.5, "mask-after-softmax"),
+    "scaled_dot_product_attention": (UNSCALED, 0.75, "not-scaled"),
     "decoder_mask": ("def decoder_mask(lengths, time):\n    return undefined_name", 0, None),
     "multi_head_attention": (BAD_HEADS, 5, "joined-without-transpose"),
 }
@@ -99,15 +86,8 @@ def graded(tmp_path_factory):
     exchange.chmod(0o777)
     nbgrader(root, "release_assignment", "attention", f"--Exchange.root={exchange}")
 
-    master = read_master(root / "solutions/attention/attention.ipynb")
-    answers = {
-        cell.metadata.nbgrader.grade_id: "\n".join(line for line in cell.source.split("\n") if "SOLUTION" not in line)
-        for cell in master.cells
-        if cell.metadata.get("nbgrader", {}).get("solution")
-    }
-
     def perfect(notebook, cells):
-        for name, source in answers.items():
+        for name, source in answers(root).items():
             cells[name].source = source
         cells["dot_score"].source += "\nimport sys; print('working', file=sys.stderr)"
         cells["check_dot_score"].source = "check = print  # an edited test cell is put back"
@@ -129,8 +109,6 @@ def graded(tmp_path_factory):
 
 def marks(root: Path, student: str) -> dict[str, tuple[float | None, float | None, bool]]:
     """cell -> (automatic mark, manual mark, waits to be marked by hand)."""
-    from nbgrader.api import Gradebook
-
     with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as book:
         notebook = book.find_submission_notebook("attention", "attention", student)
         return {g.cell.name: (g.auto_score, g.manual_score, g.needs_manual_grade) for g in notebook.grades}
@@ -172,8 +150,6 @@ def test_the_instructor_sees_the_seed_and_the_mark_scheme(graded):
 
 def test_marks_by_hand_feedback_and_export(graded):
     root, _ = graded
-    from nbgrader.api import Gradebook
-
     with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as book:
         for student, mark, words in (("ada", WRITTEN, "Clear."), ("bob", 1.5, "What is bought with the cost?")):
             grade = book.find_grade("written", "attention", "attention", student)
@@ -194,16 +170,8 @@ def test_marks_by_hand_feedback_and_export(graded):
     assert "NameError" in pages["bob"]
     assert "What is bought with the cost?" in pages["bob"]
     assert "not written yet" in pages["eve"]
-    for page in pages.values():
-        for secret in (
-            "HIDDEN TESTS",
-            "hidden=True",
-            "MARK SCHEME",
-            "Half a point",
-            "NLM_HIDDEN_SEED",
-            "BEGIN SOLUTION",
-        ):
-            assert secret not in page, secret
+    secrets = ("HIDDEN TESTS", "hidden=True", "MARK SCHEME", "Half a point", "NLM_HIDDEN_SEED", "BEGIN SOLUTION")
+    assert [secret for page in pages.values() for secret in secrets if secret in page] == []
 
     nbgrader(root, "export")
     with (root / "grades.csv").open(encoding="utf-8") as file:
@@ -215,8 +183,6 @@ def test_marks_by_hand_feedback_and_export(graded):
 
 def test_grading_again_gives_the_same_marks_and_keeps_those_by_hand(graded):
     root, _ = graded
-    from nbgrader.api import Gradebook
-
     before = marks(root, "bob")
     nbgrader(root, "autograde", "attention", "--student=bob", "--force")
     after = marks(root, "bob")

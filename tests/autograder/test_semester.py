@@ -2,19 +2,15 @@
 mid-term and an assignment in pairs. Every mark is compared with arithmetic of this file's own."""
 
 import csv
-import io
 import math
 import multiprocessing
 import os
 import re
 import shutil
 import signal
-import sys
 import time
-import zipfile
 from collections import Counter
 from datetime import datetime, timedelta
-from pathlib import Path
 
 import nbformat
 import pytest
@@ -29,23 +25,17 @@ from autograder.commands.students import collect, roster
 from autograder.commands.together import groups, markers
 from autograder.grading.course import Course
 from autograder.instructor.rows import report_rows
-from autograder.launcher.environment import Environment
 from autograder.release.build import build_exercises
-from tests.autograder.courses import ANSWERS, ROOT
+from tests.autograder.courses import ANSWERS, ROOT, env, table, zipped
 from tests.autograder.grading import fake
-from tests.autograder.instructor.visitor import Visitor, running
+from tests.autograder.instructor.visitor import Visitor, running, visiting
 
 pytestmark = [pytest.mark.everything, pytest.mark.filterwarnings("ignore"), pytest.mark.timeout(600)]
 IDS = [f"s{number:02}" for number in range(30)]
 NAMES = {student: (f"Ann{number}", f"Lástname{number}") for number, student in enumerate(IDS)}
 ABSENT, GONE = {11, 12}, 7
-LATE = {
-    3: timedelta(minutes=30),
-    4: timedelta(hours=25),
-    5: timedelta(days=8),
-    6: timedelta(hours=25),
-    14: timedelta(days=3, minutes=1),
-}
+HOURS_25 = timedelta(hours=25)
+LATE = {3: timedelta(minutes=30), 4: HOURS_25, 5: timedelta(days=8), 6: HOURS_25, 14: timedelta(days=3, minutes=1)}
 DUE = datetime(2026, 11, 13, 23, 59)
 RULE = """\
 c = get_config()
@@ -67,8 +57,7 @@ def place(plain, monkeypatch):
     (plain / "course_config.py").write_text(RULE)
     shutil.copytree(plain / "solutions" / "plain", plain / "solutions" / "pairs")
     build_exercises(plain)
-    prefix = Path(sys.prefix)
-    yield Environment(plain, prefix, Path(sys.executable), prefix / "lib")
+    yield env(plain)
     monkeypatch.undo()
     time.tzset()
 
@@ -90,25 +79,23 @@ def automatic(number: int, of_double: float) -> float:
 
 def download(place, tmp_path, assignment, who, late):
     """What Moodle makes of the submissions, and its grading worksheet."""
-    made, rows = io.BytesIO(), [WORKSHEET]
-    with zipfile.ZipFile(made, "w") as archive:
-        for number, student in enumerate(IDS):
-            full, when = " ".join(NAMES[student]), ""
-            if number in who:
-                for name in ("one", "two"):
-                    notebook = nbformat.read(place.root / "exercises" / assignment / f"{name}.ipynb", 4)
-                    for cell in notebook.cells:
-                        about = cell.metadata.get("nbgrader", {})
-                        if about.get("solution") and about.grade_id in right(number):
-                            cell.source = right(number)[about.grade_id]
-                    folder = f"{full}_{7000 + number}_assignsubmission_file_"
-                    archive.writestr(f"{folder}/{name}.ipynb", nbformat.writes(notebook))
-                when = (DUE + late.get(number, -timedelta(hours=5))).strftime("%A, %d %B %Y, %I:%M %p")
-            rows.append((f"Participant {7000 + number}", full, f"{student}@x.y", "", "100", when))
-    (tmp_path / f"{assignment}.zip").write_bytes(made.getvalue())
+    members, rows = {}, [WORKSHEET]
+    for number, student in enumerate(IDS):
+        full, when = " ".join(NAMES[student]), ""
+        if number in who:
+            for path in (place.root / "exercises" / assignment).glob("*.ipynb"):
+                notebook = nbformat.read(path, 4)
+                for cell in notebook.cells:
+                    about = cell.metadata.get("nbgrader", {})
+                    if about.get("solution") and about.grade_id in right(number):
+                        cell.source = right(number)[about.grade_id]
+                members[f"{full}_{7000 + number}_assignsubmission_file_/{path.name}"] = nbformat.writes(notebook)
+            when = (DUE + late.get(number, -timedelta(hours=5))).strftime("%A, %d %B %Y, %I:%M %p")
+        rows.append((f"Participant {7000 + number}", full, f"{student}@x.y", "", "100", when))
+    archive = zipped(tmp_path / f"{assignment}.zip", members)
     with (tmp_path / f"{assignment}.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows(rows)
-    return tmp_path / f"{assignment}.zip", "--match", tmp_path / f"{assignment}.csv"
+    return archive, "--match", tmp_path / f"{assignment}.csv"
 
 
 def killed_while_grading(place, after: int) -> None:
@@ -189,12 +176,8 @@ def test_a_semester(place, tmp_path, capsys):
     killed_while_grading(place, after=6)
     done(grade, place, "plain")
 
-    with running(course, "plain", by="ann") as address:  # the items of the mark scheme
-        visitor = Visitor(address).enter()
-        visitor.ask("GET", "/0/items")
-        fields = dict(re.findall(r'name="([^"]+)"[^>]*value="([^"]*)"', visitor.page))
-        fields |= {"words-1": "Reason", "points-1": "2", "words-2": "Example", "points-2": "1"}
-        assert visitor.ask("POST", "/0/items", fields, Origin=f"http://{visitor.host}") == 200
+    with visiting(course, by="ann") as ann:
+        assert ann.items({"words-1": "Reason", "points-1": "2", "words-2": "Example", "points-2": "1"}) == 200
 
     def points(number: int) -> tuple[dict[str, object], float]:
         ways = ({"points": "", "item": ["1"]}, 2.0), ({"points": "2,5"}, 2.5), ({"points": "", "item": ["1", "2"]}, 3.0)
@@ -219,28 +202,21 @@ def test_a_semester(place, tmp_path, capsys):
     left: set[str] = set()
     assert scores(place, "plain") == all_expected()
     done(report, place, "plain")
-    with (root / "grading" / "plain" / "report.csv").open(encoding="utf-8-sig", newline="") as file:
-        written = {row["student"]: row["score"] for row in csv.DictReader(file)}
-    assert {s: float(score) if score else None for s, score in written.items()} == pytest.approx(
-        all_expected(), abs=0.01
-    )
-    with running(course, "plain", by="bob") as address:  # an item is worth less, for all who have it
-        visitor = Visitor(address).enter()
-        visitor.ask("GET", "/0/items")
-        fields = dict(re.findall(r'name="([^"]+)"[^>]*value="([^"]*)"', visitor.page)) | {"points-1": "1.5"}
-        assert visitor.ask("POST", "/0/items", fields, Origin=f"http://{visitor.host}") == 200
+    written = {row["student"]: row["score"] for row in table(root / "grading" / "plain" / "report.csv")}
+    found = {student: float(score) if score else None for student, score in written.items()}
+    assert found == pytest.approx(all_expected(), abs=0.01)
+    with visiting(course, by="bob") as bob:
+        assert bob.items({"points-1": "1.5"}) == 200  # worth less, for all who have it
     by_hand = {n: (by, given - 0.5 * (n % 3 != 1)) for n, (by, given) in by_hand.items()}
     done(extend, place, "plain", "s04", "+2d")  # after it is handed in
     extended.add(4)
     assert scores(place, "plain") == all_expected()
 
-    with running(course, "plain", by="ann", second=4) as address:
-        visitor, seconds = Visitor(address).enter(), 0
-        while number_in(visitor.page) is not None:
-            assert by_hand[number_in(visitor.page)][0] == "bob"
-            visitor.save(points="0.5")
-            seconds += 1
-    assert seconds == 4
+    with visiting(course, by="ann", second=4) as ann:
+        for _ in range(4):
+            assert by_hand[number_in(ann.page)][0] == "bob"
+            ann.save(points="0.5")
+        assert number_in(ann.page) is None
     assert scores(place, "plain") == all_expected()
     capsys.readouterr()
     done(markers, place, "plain")
@@ -250,11 +226,9 @@ def test_a_semester(place, tmp_path, capsys):
     (tmp_path / "export.csv").write_text("\n".join(rows) + "\n")
     into = ("plain", "--into", tmp_path / "export.csv", "--out", tmp_path / "marks.csv")
     done(report, place, *into)
-    with (tmp_path / "marks.csv").open(encoding="utf-8-sig") as file:
-        sent = {row["Username"]: row["Assignment: plain (Real)"] for row in csv.DictReader(file)}
-    assert {s: None if mark == "-" else float(mark) for s, mark in sent.items()} == pytest.approx(
-        all_expected(), abs=0.01
-    )
+    sent = {row["Username"]: row["Assignment: plain (Real)"] for row in table(tmp_path / "marks.csv")}
+    found = {student: None if mark == "-" else float(mark) for student, mark in sent.items()}
+    assert found == pytest.approx(all_expected(), abs=0.01)
 
     done(roster, place, "--remove", IDS[GONE])
     left.add(f"{GONE}")
@@ -299,14 +273,11 @@ def test_a_semester(place, tmp_path, capsys):
     assert scores(place, "pairs") == {IDS[number]: of_pair(number) for number in present}
 
     done(report, place, "--all", "--weight", "pairs=2")
-    with (root / "grading" / "course.csv").open(encoding="utf-8-sig") as file:
-        whole = {row["student"]: float(row["total (%)"]) for row in csv.DictReader(file) if row["total (%)"]}
+    rows = table(root / "grading" / "course.csv")
+    whole = {row["student"]: float(row["total (%)"]) for row in rows if row["total (%)"]}
     for number in present:
-        parts = [
-            (100 * mark / of, w)
-            for mark, of, w in ((expected(number), 17, 1), (of_pair(number), 16, 2))
-            if mark is not None
-        ]
+        marks = ((expected(number), 17, 1), (of_pair(number), 16, 2))
+        parts = [(100 * mark / of, weight) for mark, of, weight in marks if mark is not None]
         if parts:
             weighted = sum(part * weight for part, weight in parts) / sum(weight for _, weight in parts)
             assert whole[IDS[number]] == pytest.approx(weighted, abs=0.01)
@@ -315,7 +286,7 @@ def test_a_semester(place, tmp_path, capsys):
     fresh = tmp_path / "fresh"
     kept = ("submitted", "autograded", "grading", "feedback", "gradebook.db", "course_config.py")
     shutil.copytree(root, fresh, ignore=shutil.ignore_patterns(*kept))
-    other = Environment(fresh, place.prefix, place.python, place.site)
+    other = env(fresh)
     done(restore, other, tmp_path / "week.zip")
     build_exercises(fresh)
     assert scores(other, "plain") == all_expected()

@@ -11,7 +11,18 @@ from autograder.commands.backups import backup, restore
 from autograder.commands.grade import grade
 from autograder.grading.course import Course
 from autograder.grading.run import only_one
-from tests.autograder.courses import ANSWERS, copy, env, hand_in, snapshot, writes
+from tests.autograder.courses import (
+    ANSWERS,
+    copy,
+    env,
+    everything,
+    hand_in,
+    marked,
+    of_the_class,
+    snapshot,
+    writes,
+    zipped,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -37,9 +48,7 @@ def places(place, plain_template, tmp_path, monkeypatch):
         (plain / "submitted" / half).write_text("half")
     (plain / "course_config.py").write_text("c = get_config()\n")
     assert grade(old, ["plain"]) == 0
-    with Course.load(plain).gradebook() as book:
-        book.find_grade("why", "one", "plain", "ada").manual_score = 1.5
-        book.db.commit()
+    marked(Course.load(plain), "ada", "why", 1.5)
     return old, new
 
 
@@ -52,15 +61,7 @@ def backed_up(places, *settings):
 
 
 def files(root):
-    skipped = ("away", ".whole.1.writing", ".one.1.writing")
-    kept = [path for top in ("submitted", "autograded", "grading") for path in (root / top).rglob("*")]
-    names = {path.relative_to(root): path for path in kept if path.is_file()}
-    of_a_run = {Path("grading/plain") / name for name in (".lock", ".graded-by")}
-    return {n: p.read_bytes() for n, p in names.items() if n not in of_a_run and not {*n.parts} & {*skipped}}
-
-
-def everything(root):
-    return {path.relative_to(root): path.is_file() and path.read_bytes() for path in root.rglob("*")}
+    return of_the_class(root, "away", ".whole.1.writing", ".one.1.writing")
 
 
 def test_what_is_restored_is_what_was_kept_and_needs_no_grading(places, tmp_path, call):
@@ -174,9 +175,7 @@ def test_a_gradebook_may_be_on_another_disk(places, monkeypatch):
 
 @pytest.mark.parametrize("name", ["../out.txt", "solutions/plain/one.ipynb", "grading/../../x", "/etc/x", "a\\b"])
 def test_a_zip_that_is_no_backup_is_refused(places, name, call):
-    with zipfile.ZipFile("bad.zip", "w") as made:
-        made.writestr("gradebook.db", "")
-        made.writestr(name, "x")
+    zipped(Path("bad.zip"), {"gradebook.db": "", name: "x"})
     assert "is no backup of this course" in call(restore, places[1], "bad.zip", code=2)
 
 

@@ -126,12 +126,6 @@ def test_help_has_examples_and_needs_nothing_installed(name):
     assert verbs.help_of(name) == done.stdout.rstrip("\n") + "\n"
 
 
-def test_an_error_begins_with_a_capital_unless_it_begins_with_a_file(capsys):
-    for words in ("there is no such thing", "canvas.csv says otherwise"):
-        assert shared.run(lambda words=words: (_ for _ in ()).throw(shared.Misuse(words))) == 2
-    assert capsys.readouterr().err == "There is no such thing.\ncanvas.csv says otherwise.\n"
-
-
 def test_it_is_said_when_a_second_worker_would_pay(monkeypatch):
     monkeypatch.setattr("os.cpu_count", lambda: 2)
 

@@ -25,7 +25,7 @@ from autograder.instructor.results import results as results_of
 from autograder.release.container import write_container
 from autograder.sandbox.tiers import IsolationMissing, choose
 from solutions.attention.checks import EXERCISES
-from tests.autograder.courses import ANSWERS, ROOT, env, hand_in, nothing, writes
+from tests.autograder.courses import ANSWERS, ROOT, env, hand_in, nothing, writes, zipped
 from tests.autograder.grading import fake
 from tests.autograder.synthetic import answers
 
@@ -116,9 +116,7 @@ def test_a_text_that_was_made_to_stop_a_parser_stops_nothing(place, tmp_path):
 
 def test_a_file_an_archive_and_gradescopes_metadata_are_taken(place, tmp_path, capsys):
     folder = hand_in(place.root, "plain", "ada", writes(ANSWERS))
-    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
-        for path in folder.glob("*.ipynb"):
-            archive.write(path, path.name)
+    zipped(tmp_path / "all.zip", {path.name: path.read_bytes() for path in folder.glob("*.ipynb")})
     about = tmp_path / "submission_metadata.json"
     about.write_text(json.dumps({"users": [{"email": "zoe@x.y"}, {"email": "ada@x.y"}]}))
     assert results(place, tmp_path, tmp_path / "all.zip", "--metadata", about)[0] == 0

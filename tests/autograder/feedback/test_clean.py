@@ -94,16 +94,13 @@ def test_the_searcher_itself_finds_dangers():
 
 
 def test_what_is_meant_well_stays():
-    made = clean.markdown(
-        "# Title\n\n*so* **it** is: `x < y`\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n- one\n- two\n\n$a^2$"
-    )
+    table = "| a | b |\n|---|---|\n| 1 | 2 |"
+    made = clean.markdown(f"# Title\n\n*so* **it** is: `x < y`\n\n{table}\n\n- one\n- two\n\n$a^2$")
     for piece in ("<em>so</em>", "<code>x &lt; y</code>", "<td>1</td>", "<li>", "<msup><mi>a</mi><mn>2</mn></msup>"):
         assert piece in made
     assert "<h1" not in made  # the page's own headings stay in order
-    table = clean.outputs(
-        [{"output_type": "display_data", "data": {"text/html": "<table><tr><th>x</th></tr></table>"}}], ""
-    )
-    assert "<table>" in table
+    html = {"text/html": "<table><tr><th>x</th></tr></table>"}
+    assert "<table>" in clean.outputs([{"output_type": "display_data", "data": html}], "")
 
 
 def test_what_stands_between_backticks_is_code_and_nothing_else_of_a_sentence_is():

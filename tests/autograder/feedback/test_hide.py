@@ -8,10 +8,8 @@ from autograder.feedback import HideFromStudents
 from autograder.question.report import MACHINE
 
 TESTS = "shown()\nassert f(1) == 2, 'one gives two'\n### BEGIN HIDDEN TESTS\nsecret()\n### END HIDDEN TESTS"
-OURS = (
-    'check("attention.dot_score", dot_score)\n### BEGIN HIDDEN TESTS\n'
-    'check("attention.dot_score", dot_score, hidden=True)\n### END HIDDEN TESTS'
-)
+HIDDEN = 'check("attention.dot_score", dot_score, hidden=True)'
+OURS = f'check("attention.dot_score", dot_score)\n### BEGIN HIDDEN TESTS\n{HIDDEN}\n### END HIDDEN TESTS'
 SCHEME = "A question.\n### BEGIN MARK SCHEME\nsecret\n### END MARK SCHEME"
 
 
@@ -78,11 +76,8 @@ def test_what_student_code_prints_after_a_hidden_test_is_left_out_and_before_it_
 
 def test_plain_mistakes_are_said_in_full_after_a_hidden_test_too():
     def said(source, kind, words):
-        return (
-            all_after(new_code_cell(TESTS, metadata=about()), new_code_cell(source, outputs=[error(kind, words)]))[1]
-            .outputs[0]
-            .traceback
-        )
+        failed = new_code_cell(source, outputs=[error(kind, words)])
+        return all_after(new_code_cell(TESTS, metadata=about()), failed)[1].outputs[0].traceback
 
     name = "name 'undefined_name' is not defined"
     assert said("undefined_name", "NameError", name) == [f"NameError: {name}"]

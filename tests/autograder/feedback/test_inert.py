@@ -18,7 +18,7 @@ from urllib.parse import quote
 import nbformat
 import pytest
 from nbconvert.exporters import HTMLExporter
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_output, new_raw_cell
 from nbgrader.api import Gradebook
 from traitlets.config import Config, PyFileConfigLoader
 
@@ -52,25 +52,18 @@ def _filled(line: str, number: int) -> str:
 
 def hostile_cells(payload: str, number: int) -> list[nbformat.NotebookNode]:
     kinds = "text/html text/markdown text/latex image/svg+xml application/javascript text/plain image/png"
-    outputs = [
-        {"output_type": "display_data", "data": {kind: payload}, "metadata": {kind: {"alt": payload}}}
-        for kind in kinds.split()
-    ]
-    outputs.append({"output_type": "stream", "name": "stdout", "text": payload})
-    outputs.append({"output_type": "error", "ename": payload, "evalue": payload, "traceback": [payload]})
+    outputs = [new_output("display_data", {one: payload}, metadata={one: {"alt": payload}}) for one in kinds.split()]
+    outputs.append(new_output("stream", name="stdout", text=payload))
+    outputs.append(new_output("error", ename=payload, evalue=payload, traceback=[payload]))
     widget = {"application/vnd.jupyter.widget-view+json": {"model_id": "m", "version_major": 2}}
-    outputs.append({"output_type": "display_data", "data": widget, "metadata": {}})
-    about = {
-        "tags": [payload.replace("\n", " ").replace(",", " ")],
-        "name": payload.replace("\n", " "),
-        "format": payload,
-        "title": payload,
-        "raw_mimetype": "text/html",
-    }
+    outputs.append(new_output("display_data", widget))
+    line = payload.replace("\n", " ")
+    about = {"tags": [line.replace(",", " ")], "name": line, "format": payload, "title": payload}
+    about["raw_mimetype"] = "text/html"
     svg = {"image/svg+xml": base64.b64encode(payload.encode()).decode(), "text/html": payload}
     return [
         new_markdown_cell(payload, metadata=about, attachments={"x": svg, payload: svg}),
-        new_code_cell(payload, metadata=about, outputs=[nbformat.from_dict(o) for o in outputs]),
+        new_code_cell(payload, metadata=about, outputs=outputs),
         new_raw_cell(payload, metadata=about),
     ]
 
@@ -266,9 +259,8 @@ def test_nothing_acts_in_formgrader(served: tuple[Course, str, str, str], browse
         page.goto(f"{url}/files/autograded/ada/attention/page.html")
         page.goto(f"{url}/nbconvert/html/autograded/ada/attention/attention.ipynb")
         exported = page.request.get(f"{url}/nbconvert/html/autograded/ada/attention/attention.ipynb").text()
-        assert [
-            one for one in dangers(exported.partition("<main>")[2]) if not one.startswith("src=data:image/png")
-        ] == []
+        found = dangers(exported.partition("<main>")[2])
+        assert [one for one in found if not one.startswith("src=data:image/png")] == []
         assert "cdnjs.cloudflare.com/ajax/libs/mathjax" not in exported
         assert page.goto(f"{url}/formgrader?path={course.autograded('ada', 'attention')}").status == 403
         assert not (course.autograded("ada", "attention") / "ran").exists()

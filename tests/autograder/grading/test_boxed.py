@@ -8,19 +8,15 @@ import autograder.grading.execute as execute_module
 from autograder.grading import records
 from autograder.grading.course import Course
 from autograder.grading.run import grade
-from autograder.question.questions import read_master
 from autograder.sandbox import Box, Limits
-from autograder.sandbox.tiers import bubblewrap_fault
 from solutions.attention.checks import EXERCISES
 from tests.autograder.answers import sources
 from tests.autograder.courses import copy, hand_in, nothing, snapshot, writes
 from tests.autograder.grading.test_own import by_nbgrader
+from tests.autograder.sandbox.conftest import NEEDS_SANDBOX
+from tests.autograder.synthetic import answers
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore"),
-    pytest.mark.skipif(bubblewrap_fault() is not None, reason=f"no sandbox here: {bubblewrap_fault()}"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore"), NEEDS_SANDBOX]
 QUICK = Limits(wall=25, cell_wall=2, call_wall=1, cpu=25)
 POINTS = {exercise.function: exercise.points for exercise in EXERCISES.values()}
 ON_ATTEND = {"attend", "scaled_dot_product_attention", "multi_head_attention", "one_vector", "hardening"}
@@ -48,9 +44,7 @@ sys.modules.pop('autograder.check', None)
 get_ipython().ast_transformers.clear()
 3.0
 """
-REFERENCE = (
-    "from nlmcore.attention import dot_score as theirs\ndef dot_score(query, keys):\n    return theirs(query, keys)"
-)
+REFERENCE = f"from nlmcore.attention import dot_score as theirs\n{DOT.replace('keys @ query', 'theirs(query, keys)')}"
 SEGFAULT = "def decoder_mask(lengths, time):\n    import ctypes\n    return ctypes.string_at(0)"
 ENDLESS = "def decoder_mask(lengths, time):\n    while True: pass"
 LOUD = "import sys, warnings, tqdm\nwarnings.warn('careful')\nfor _ in tqdm.tqdm(range(3)): print('x', file=sys.stderr)"
@@ -73,35 +67,20 @@ BOTH_WAYS = {"right", "loud", "segfault", "nothing"}
 """Those whom nbgrader grades as well: each of them runs once more."""
 
 
-def solved(root):
-    master = read_master(root / "solutions/attention/attention.ipynb")
-    return {
-        cell.metadata.nbgrader.grade_id: "\n".join(line for line in cell.source.split("\n") if "SOLUTION" not in line)
-        for cell in master.cells
-        if cell.metadata.get("nbgrader", {}).get("solution")
-    }
-
-
-def second(own):
-    """The second solutions as a student would write them."""
-    return {**own, **sources("attention")}
-
-
 @pytest.fixture(scope="module")
 def both(own_template, tmp_path_factory):
     ours = copy(own_template, tmp_path_factory.mktemp("ours") / "course")
-    answers = solved(ours)
+    right = answers(ours)
     for student, (changed, _) in WRITTEN.items():
-        hand_in(ours, "attention", student, writes({**answers, **changed}))
-    hand_in(ours, "attention", "second", writes(second(answers)))
+        hand_in(ours, "attention", student, writes({**right, **changed}))
+    hand_in(ours, "attention", "second", writes({**right, **sources("attention")}))
     hand_in(ours, "attention", "nothing", nothing)
     theirs = copy(ours, tmp_path_factory.mktemp("theirs") / "course")
     for folder in (theirs / "submitted").iterdir():
         if folder.name not in BOTH_WAYS:
             shutil.rmtree(folder)
     with pytest.MonkeyPatch.context() as patch, Box(QUICK) as box:
-        for module in (execute_module,):
-            patch.setattr(module, "shared_box", lambda isolation: box)
+        patch.setattr(execute_module, "shared_box", lambda isolation: box)
         lines = {line.record.student: line for line in grade(Course.load(ours), "attention")}
         (theirs / "grading").mkdir()
         (theirs / "grading" / "secret").write_text((ours / "grading" / "secret").read_text())
@@ -123,11 +102,8 @@ def test_what_is_wrong_costs_its_own_points_and_no_others(both, student):
     assert not [name for name in found if found[name] > 0], found
 
 
-def test_a_second_style_earns_everything(both):
+def test_a_second_style_earns_everything_and_nothing_written_nothing(both):
     assert lost(both[0], "second") == {}
-
-
-def test_nothing_written_is_nothing_earned(both):
     assert lost(both[0], "nothing") == dict.fromkeys(POINTS, 0)
     assert both[2]["nothing"].record.incidents == []
 

@@ -12,7 +12,9 @@ from autograder.grading.run import grade
 from autograder.grading.write import _earned
 from autograder.preflight.finding import Prepared
 from tests.autograder.courses import ANSWERS, FakeBox, hand_in, writes
+from tests.autograder.courses import marked as by_hand
 from tests.autograder.grading import fake
+from tests.autograder.grading.test_own import by_nbgrader
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 BY_HAND = {"why": 3.5, "drawing": 1.0, "test_double": 2.0}
@@ -25,11 +27,11 @@ def marked(plain, monkeypatch):
     monkeypatch.setattr(run_module, "work", fake.work)
     hand_in(plain, "plain", "ada", writes(ANSWERS))
     list(grade(Course.load(plain), "plain"))
-    with Course.load(plain).gradebook() as book:
-        for cell, points in BY_HAND.items():
-            mark = book.find_grade(cell, "one", "plain", "ada")
-            mark.manual_score, mark.needs_manual_grade = points, False
-            book.find_comment("why", "one", "plain", "ada").manual_comment = "Good."
+    course = Course.load(plain)
+    for cell, points in BY_HAND.items():
+        by_hand(course, "ada", cell, points)
+    with course.gradebook() as book:
+        book.find_comment("why", "one", "plain", "ada").manual_comment = "Good."
         book.db.commit()
     return plain
 
@@ -111,15 +113,9 @@ def test_a_run_that_was_stopped_confirms_no_less(marked, monkeypatch):
 
 
 def test_nbgraders_own_way_confirms_the_same(marked, monkeypatch):
-    from nbgrader.converters import Autograde
-    from nbgrader.coursedir import CourseDirectory
-
     monkeypatch.setattr("autograder.grading.execute.shared_box", lambda isolation: FakeBox())
-    config = Course.load(marked).config
-    config.CourseDirectory.assignment_id = "plain"
-    config.Autograde.force = True
-    Autograde(config=config, coursedir=CourseDirectory(config=config)).start()
+    by_nbgrader(marked, "plain", force=True)
     assert waits(marked) == set()
     handed_in_again(marked, why="Because.")
-    Autograde(config=config, coursedir=CourseDirectory(config=config)).start()
+    by_nbgrader(marked, "plain", force=True)
     assert waits(marked) == {"why", "drawing"}

@@ -157,12 +157,8 @@ LINE, MEND = find("ngrams.wrong_line"), find("ngrams.witten_bell")
 )
 def test_the_number_of_a_wrong_line_counts_with_the_mended_code_alone(mended: Any, points: tuple[int, int]) -> None:
     functions = {"wrong_line": LINE.reference, "witten_bell": mended}
-    cells = [
-        courses.test_cell(f"check_{e.function}", e.points, CHECK.replace("attention.dot_score", e.name))
-        for e in (LINE, MEND)
-    ]
-    for cell in cells:
-        cell.source = cell.source.replace("dot_score", "wrong_line" if "wrong_line" in cell.source else "witten_bell")
+    checks = {e: CHECK.replace("attention.dot_score", e.name).replace("dot_score", e.function) for e in (LINE, MEND)}
+    cells = [courses.test_cell(f"check_{e.function}", e.points, check) for e, check in checks.items()]
     place = ("ngrams", "fair", "ada")
     plan = plan_notebook("fair", cells, {e.name: e for e in (LINE, MEND)}, b"secret", place, {})
     result = run_plan(FakeBox(lambda job, name: functions[name]), plan, cells)
@@ -220,9 +216,8 @@ BINDS = {
 @pytest.mark.parametrize("before", BINDS.values(), ids=BINDS)
 def test_a_name_that_another_part_of_the_notebook_may_bind_is_asked_again(before: str) -> None:
     text = f"{before}\ndef f(x):\n    return scale * x"
-    fault = Fault(
-        kind="NameError", words="NameError: name 'scale' is not defined", line="line 4 of your cell: return scale * x"
-    )
+    words = "NameError: name 'scale' is not defined"
+    fault = Fault(kind="NameError", words=words, line="line 4 of your cell: return scale * x")
     found = CellResult(id="f", outcomes=((Outcome(fault=fault),),))
     assert not is_bound_nowhere(found, text)
     assert is_bound_nowhere(found, "def f(x):\n    return scale * x")

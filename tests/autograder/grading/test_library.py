@@ -10,13 +10,10 @@ from autograder.grading.plan import plan_notebook
 from autograder.question.find import exercises_of
 from autograder.question.questions import read_master
 from autograder.sandbox import Box, Limits
-from autograder.sandbox.tiers import bubblewrap_fault
+from tests.autograder.sandbox.conftest import NEEDS_SANDBOX
 from tests.test_imports import ROOT
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(bubblewrap_fault() is not None, reason=f"no sandbox here: {bubblewrap_fault()}"),
-]
+pytestmark = [pytest.mark.slow, NEEDS_SANDBOX]
 ASKED = {"efficient_attention": {"remember", "in_order", "decode"}, "transformer": {"rotate"}}
 ROTARY = """
 from autograder.mine import bring
@@ -49,9 +46,7 @@ def box() -> Any:
         yield made
 
 
-def earned(
-    box: Box, assignment: str, answers: dict[str, str], files: dict[str, bytes] | None = None
-) -> dict[str, bool]:
+def earned(box: Box, assignment: str, answers: dict[str, str]) -> dict[str, bool]:
     """Question -> whether it has all its points. answers: instead of the solutions, by function."""
     exercises = {n: e for n, e in exercises_of(assignment).items() if e.function in ASKED[assignment]}
     cells = read_master(ROOT / f"solutions/{assignment}/{assignment}.ipynb").cells

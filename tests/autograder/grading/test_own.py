@@ -28,10 +28,10 @@ BOTH_WAYS = ["right", *STUDENTS[:3]]
 """Those whom nbgrader grades as well: it takes a second for each."""
 
 
-def by_nbgrader(root, assignment):
+def by_nbgrader(root, assignment, force=False):
     """`nbgrader autograde`, in this process."""
     config = Course.load(root).config
-    config.CourseDirectory.assignment_id = assignment
+    config.CourseDirectory.assignment_id, config.Autograde.force = assignment, force
     result = capture_log(Autograde(coursedir=CourseDirectory(config=config), config=config))
     assert result["success"], result
     return result
@@ -59,8 +59,7 @@ def both(own_template, tmp_path_factory):
     for student in STUDENTS[3:]:
         shutil.rmtree(theirs / "submitted" / student)
     with pytest.MonkeyPatch.context() as patch:
-        for module in (execute_module,):
-            patch.setattr(module, "shared_box", lambda isolation: FakeBox(mistaken))
+        patch.setattr(execute_module, "shared_box", lambda isolation: FakeBox(mistaken))
         list(grade(Course.load(ours), "attention"))
         by_nbgrader(theirs, "attention")
     return ours, theirs
@@ -74,19 +73,15 @@ def test_the_gradebooks_are_equal_cell_by_cell(both):
 
 def test_the_graded_notebooks_show_the_same(both):
     for student in ("right", STUDENTS[0]):
-        one, two = (
-            nbformat.read(root / "autograded" / student / "attention" / "attention.ipynb", as_version=4)
-            for root in both
-        )
+        paths = (root / "autograded" / student / "attention" / "attention.ipynb" for root in both)
+        one, two = (nbformat.read(path, as_version=4) for path in paths)
         assert [c.source for c in one.cells] == [c.source for c in two.cells]
         assert [c.get("outputs") for c in one.cells] == [c.get("outputs") for c in two.cells]
 
 
 def test_right_solutions_earn_everything_and_wrong_ones_do_not(both):
-    assert (
-        records.load(both[0], "attention", "right").words
-        == f"{FULL:g} of {FULL:g}, and {by_hand('attention'):g} for a human to give"
-    )
+    said = f"{FULL:g} of {FULL:g}, and {by_hand('attention'):g} for a human to give"
+    assert records.load(both[0], "attention", "right").words == said
     for student in STUDENTS:
         marks = records.load(both[0], "attention", student).marks
         assert len(marks) == len(EXERCISES)

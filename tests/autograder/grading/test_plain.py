@@ -1,6 +1,7 @@
 """Assignments of stock nbgrader, asserts in cells, several notebooks: graded in the box by the same engine."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 
 from autograder.grading.course import Course
 from autograder.grading.run import grade
-from tests.autograder.courses import ANSWERS, hand_in, nothing, snapshot, writes
+from tests.autograder.courses import ANSWERS, copy, hand_in, nothing, snapshot, writes
 
 pytestmark = [pytest.mark.slow, pytest.mark.everything, pytest.mark.filterwarnings("ignore")]
 
@@ -70,28 +71,17 @@ def due(root: Path) -> None:
 @pytest.fixture(scope="module")
 def graded(plain_template, tmp_path_factory):
     """The same class, graded by our command and by nbgrader's."""
-    import shutil
-
-    roots = []
-    for name in ("ours", "theirs"):
-        root = tmp_path_factory.mktemp(name) / "course"
-        shutil.copytree(plain_template, root)
+    ours, theirs = (copy(plain_template, tmp_path_factory.mktemp(name) / "course") for name in ("ours", "theirs"))
+    for root in (ours, theirs):
         due(root)
         a_class(root)
-        roots.append(root)
-    lines = list(grade(Course.load(roots[0]), "plain"))
+    lines = list(grade(Course.load(ours), "plain"))
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "JUPYTER_PLATFORM_DIRS": "1"}
-    (roots[1] / "grading").mkdir()
-    shutil.copy(roots[0] / "grading" / "secret", roots[1] / "grading" / "secret")
-    done = subprocess.run(
-        [sys.executable, "-m", "nbgrader", "autograde", "plain"],
-        cwd=roots[1],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return roots[0], roots[1], lines, done.stdout + done.stderr
+    (theirs / "grading").mkdir()
+    shutil.copy(ours / "grading" / "secret", theirs / "grading" / "secret")
+    line = [sys.executable, "-m", "nbgrader", "autograde", "plain"]
+    done = subprocess.run(line, cwd=theirs, env=environment, capture_output=True, text=True, check=False)
+    return ours, theirs, lines, done.stdout + done.stderr
 
 
 def marks(root: Path, student: str) -> dict[str, float | None]:
@@ -134,15 +124,15 @@ def test_the_late_one_pays_what_the_plugin_says_and_nobody_else(graded):
 def test_a_mark_by_hand_and_extra_credit_survive_another_grading(graded):
     root = graded[0]
     with Course.load(root).gradebook() as book:
-        grade_ = book.find_grade("why", "one", "plain", "all")
-        grade_.manual_score, grade_.extra_credit, grade_.needs_manual_grade = 3.5, 1, False
+        mark = book.find_grade("why", "one", "plain", "all")
+        mark.manual_score, mark.extra_credit, mark.needs_manual_grade = 3.5, 1, False
         book.find_comment("why", "one", "plain", "all").manual_comment = "Good."
         book.db.commit()
     lines = list(grade(Course.load(root), "plain", ["all"], again=True))
     assert [line.new for line in lines] == [True]
     with Course.load(root).gradebook() as book:
-        grade_ = book.find_grade("why", "one", "plain", "all")
-        assert (grade_.manual_score, grade_.extra_credit, grade_.needs_manual_grade) == (3.5, 1, False)
+        kept = book.find_grade("why", "one", "plain", "all")
+        assert (kept.manual_score, kept.extra_credit, kept.needs_manual_grade) == (3.5, 1, False)
         assert book.find_comment("why", "one", "plain", "all").manual_comment == "Good."
         assert book.find_submission("plain", "all").score == 3 + 2 + 5 + 3.5 + 1
 

@@ -39,11 +39,7 @@ def test_a_submission_that_takes_every_worker_with_it_is_a_fault_and_the_others_
     monkeypatch.setattr(run_module, "work", fake.work_and_always_die)
     with dask.config.set({"distributed.scheduler.allowed-failures": 1}):  # of 3: each is a new process
         lines = {line.record.student: line.record for line in grade(Course.load(plain), "plain", jobs=2)}
-    assert {student: record.state for student, record in lines.items()} == {
-        "s1": "graded",
-        "s2": "fault",
-        "s3": "graded",
-    }
+    assert {one: line.state for one, line in lines.items()} == {"s1": "graded", "s2": "fault", "s3": "graded"}
     assert "lost with it" in lines["s2"].words
     assert "s2" not in snapshot(plain, "plain")
 

@@ -9,6 +9,7 @@ import autograder.grading.run as run_module
 from autograder.grading.byhand import ChangedMeanwhile, answers_to, mark_by_hand
 from autograder.grading.course import Course
 from autograder.grading.run import grade
+from autograder.release.build import build_exercises
 from tests.autograder.courses import ANSWERS, hand_in, nothing, snapshot, writes
 from tests.autograder.grading import fake
 from tests.autograder.grading.postgres import database
@@ -22,7 +23,7 @@ def test_the_marks_are_those_of_sqlite_and_a_lost_connection_is_waited_for(serve
     hand_in(plain, "plain", "none", nothing)
     list(grade(Course.load(plain), "plain"))
     url = database(server, "course")
-    move(f"sqlite:///{plain / 'gradebook.db'}", url.replace("://", "+psycopg2://"))
+    build_exercises(plain, url.replace("://", "+psycopg2://"))
     seen = list(grade(Course.load(plain, url), "plain"))
     assert all(line.new for line in seen), "another gradebook has no marks yet"
     assert snapshot(plain, "plain", url) == snapshot(plain, "plain")
@@ -51,29 +52,6 @@ def test_the_marks_are_those_of_sqlite_and_a_lost_connection_is_waited_for(serve
     list(grade(Course.load(plain, url), "plain", again=True))
     marks = snapshot(plain, "plain", url)["all"]["one"]["grades"]
     assert ("why", None, 2.5, False) in marks
-
-
-def move(here: str, there: str) -> None:
-    """The assignment, without submissions, as `autograder build` would make it."""
-    from nbgrader.api import Gradebook
-
-    with Gradebook(here) as old, Gradebook(there, "neural-language-models") as new:
-        assignment = old.find_assignment("plain")
-        new.update_or_create_assignment("plain", duedate=assignment.duedate)
-        for notebook in assignment.notebooks:
-            new.update_or_create_notebook(notebook.name, "plain", kernelspec=notebook.kernelspec)
-            for kind, cells in (
-                ("grade", notebook.grade_cells),
-                ("solution", notebook.solution_cells),
-                ("task", notebook.task_cells),
-                ("source", notebook.source_cells),
-            ):
-                for cell in cells:
-                    facts = {c.name: getattr(cell, c.name) for c in cell.__table__.columns}
-                    names = {"grade": ("max_score", "cell_type"), "solution": (), "task": ("max_score", "cell_type")}
-                    keep = names.get(kind, ("cell_type", "source", "checksum", "locked"))
-                    make = getattr(new, f"update_or_create_{kind}_cell")
-                    make(cell.name, notebook.name, "plain", **{k: facts[k] for k in keep})
 
 
 def terminate(server: Path) -> None:

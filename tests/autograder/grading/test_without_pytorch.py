@@ -9,10 +9,8 @@ from autograder.question.outcome import Outcome
 from autograder.sandbox import BoxResult, Cell, CellResult, Interview, Job
 
 ASK = Interview(function="f", arguments=("x",), returns=("y",), calls=((torch.ones(2),),))
-WITH, WITHOUT = (
-    Cell(id="with", source="", interviews=(ASK,)),
-    Cell(id="without", source="", interviews=(replace(ASK, numpy=True),)),
-)
+WITH = Cell(id="with", source="", interviews=(ASK,))
+WITHOUT = Cell(id="without", source="", interviews=(replace(ASK, numpy=True),))
 CODE, STOCK = Cell(id="code", source="import torch"), Cell(id="stock", source="assert f", test=True, whole=True)
 JOB = Job(name="both", cells=(CODE, WITH, WITHOUT, STOCK), closed=("nlmcore.attention",))
 

@@ -5,10 +5,7 @@ from pathlib import Path
 import pytest
 
 from autograder.grading.course import Course
-from tests.autograder.commands.conftest import call, place
 from tests.autograder.courses import copy
-
-__all__ = ["call", "course", "place"]
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """Written answers in groups: whether groups agree with the reasons, what any text may do, and what the page shows."""
 
+import itertools
 import math
 import re
 from collections import Counter
@@ -106,11 +107,8 @@ def four_parts() -> list[list[tuple[list[str], str]]]:
 
 @pytest.mark.slow
 def test_what_the_guide_says_of_the_groups_is_what_is_measured(by_minilm):
-    measured = [
-        np.mean([agreement(vectors, them) for them in asked])
-        for asked in (one_part(), four_parts())
-        for vectors in (by_minilm, bag_of_words)
-    ]
+    pairs = itertools.product((one_part(), four_parts()), (by_minilm, bag_of_words))
+    measured = [np.mean([agreement(vectors, them) for them in asked]) for asked, vectors in pairs]
     (paragraph,) = (one for one in GUIDE.read_text(encoding="utf-8").split("\n\n") if "adjusted Rand" in one)
     assert [float(said) for said in re.findall(r"\b0\.\d\d\b", paragraph)] == pytest.approx(measured, abs=0.02)
 

@@ -17,7 +17,7 @@ from autograder.grading import rubric
 from autograder.grading.byhand import answers_to, mark_by_hand
 from autograder.grading.course import Course
 from autograder.instructor.new_semester import begin, go_on
-from tests.autograder.courses import ANSWERS, copy, env, hand_in, snapshot, writes
+from tests.autograder.courses import ANSWERS, copy, env, everything, hand_in, of_the_class, snapshot, writes
 from tests.autograder.grading import fake
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -58,17 +58,6 @@ def begun(root):
     made = Course.load(root)
     begin(made, root.parent / "autumn.zip")
     return made
-
-
-def everything(root):
-    return {path.relative_to(root): path.is_file() and path.read_bytes() for path in root.rglob("*")}
-
-
-def of_the_class(root):
-    found = {"submitted", "autograded", "feedback", "grading"}
-    of_a_run = {Path("grading/plain") / name for name in (".lock", ".graded-by")}
-    files = {path: content for path, content in everything(root).items() if content is not False}
-    return {path: content for path, content in files.items() if path.parts[0] in found and path not in of_a_run}
 
 
 def begins_anew(root):

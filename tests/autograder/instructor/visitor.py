@@ -103,6 +103,12 @@ class Visitor:
         self.ask("GET", f"/?token={self.token}")
         return self
 
+    def items(self, changed: dict[str, str]) -> int:
+        """Save the items of the first question's mark scheme, with these changes."""
+        self.ask("GET", "/0/items")
+        fields = dict(re.findall(r'name="([^"]+)"[^>]*value="([^"]*)"', self.page)) | changed
+        return self.post("/0/items", **fields)
+
     def save(self, **fields: str | list[str]) -> int:
         """Send the form as the page has it, with these fields typed."""
         given = {name: value for name, value in re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', self.page)}

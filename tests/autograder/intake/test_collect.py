@@ -2,9 +2,9 @@
 
 import json
 import shutil
-import sys
 import zipfile
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,8 +17,7 @@ from autograder.intake.collect import numbers_of
 from autograder.intake.naming import Names, Person, joined
 from autograder.intake.roster import enrol, read_roster
 from autograder.intake.when import moment
-from autograder.launcher.environment import Environment
-from tests.autograder.courses import hand_in, nothing
+from tests.autograder.courses import env, hand_in, nothing, zipped
 from tests.autograder.intake.test_roster import WORKSHEET
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -37,18 +36,13 @@ Student,ID,SIS User ID,SIS Login ID,Section
 def place(plain, tmp_path):
     (tmp_path / "class.csv").write_text(CLASS, encoding="utf-8")
     enrol(Course.load(plain), *read_roster(tmp_path / "class.csv"))
-    return Environment(plain, Path(sys.prefix), Path(sys.executable), Path(sys.prefix) / "lib")
+    return env(plain)
 
 
-def zipped(path: Path, members: dict[str, str | bytes]) -> Path:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-    return path
-
-
-def take(place, *words) -> int:
-    return collect(place, ["plain", *map(str, words)])
+@pytest.fixture
+def take(place, call):
+    """`collect plain …`: what it says."""
+    return partial(call, collect, place, "plain")
 
 
 def there(place) -> dict[str, str]:
@@ -71,23 +65,20 @@ MOODLE = {
 
 
 @pytest.mark.parametrize("free", [0, 10])
-def test_a_full_disk_is_not_blamed_on_the_download(place, tmp_path, capsys, monkeypatch, free):
+def test_a_full_disk_is_not_blamed_on_the_download(place, take, tmp_path, monkeypatch, free):
     usage = shutil.disk_usage(tmp_path)._replace(free=free)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
-    assert take(place, zipped(tmp_path / "NLP-plain-99.zip", MOODLE | {"Ada Lovelace_4711_x/big.txt": "x" * 99})) == 1
-    said = capsys.readouterr().err
+    said = take(zipped(tmp_path / "NLP-plain-99.zip", MOODLE | {"Ada Lovelace_4711_x/big.txt": "x" * 99}), code=1)
     assert "No space left" in said
     assert "Download it again" not in said
     assert there(place) == {}
 
 
-def test_moodle(place, tmp_path, capsys):
+def test_moodle(place, take, tmp_path):
     path = zipped(tmp_path / "NLP-plain-99.zip", MOODLE)
-    assert take(place, path, "--dry-run") == 1
+    take(path, "--dry-run", code=1)
     assert there(place) == {}
-    capsys.readouterr()
-    assert take(place, path) == 1
-    said = capsys.readouterr().out
+    said = take(path, code=1)
     assert there(place) == {
         "ada/plain/one.ipynb": "ada",
         "ada/plain/data/words.txt": "w",
@@ -106,7 +97,7 @@ def test_moodle(place, tmp_path, capsys):
         assert words in said
     assert numbers_of(Course.load(place.root), "plain") == {"ada": "4711", "muege": "4712"}
     (tmp_path / "who.csv").write_text("Anna Schmidt_4713,anna2\nJ. A. Meyer_4714,jo,2026-11-21 23:58\n")
-    assert take(place, path, "--match", tmp_path / "who.csv") == 0
+    take(path, "--match", tmp_path / "who.csv")
     assert there(place)["anna2/plain/one.ipynb"] == "anna"
     assert timestamp_of(place.root / "submitted/jo/plain")[0] == _utc("2026-11-21 23:58")
 
@@ -115,64 +106,60 @@ def _utc(text: str) -> str:
     return datetime.fromisoformat(text).astimezone(handed.UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
-def test_moodles_grading_worksheet_says_who_and_when(place, tmp_path, capsys):
+def test_moodles_grading_worksheet_says_who_and_when(place, take, tmp_path):
     row = 'Teilnehmer/in4713,Anna Schmidt,3034004,,Zur Bewertung abgegeben,,,Ja,"Freitag, 20. März 2026, 08:05",-,\n'
     wrong = 'Teilnehmer/in4712,Ada Lovelace,ada,,Zur Bewertung abgegeben,,,Ja,"Freitag, 20. März 2026, 08:05",-,\n'
     nobody = 'Teilnehmer/in4799,Eve Else,,,Zur Bewertung abgegeben,,,Ja,"Freitag, 20. März 2026, 08:05",-,\n'
     sheet = tmp_path / "Bewertungen.csv"
     sheet.write_text(WORKSHEET.replace("3034001,ada.lovelace@uni.example", "ada,") + row.replace("3034004", "anna2"))
     path = zipped(tmp_path / "moodle.zip", MOODLE)
-    assert take(place, path, "--match", sheet) == 1
+    assert "Moodle's grading worksheet" not in take(path, "--match", sheet, code=1)
     found = there(place)
     assert found["anna2/plain/timestamp.txt"] == _utc("2026-03-20 08:05")
-    assert "Moodle's grading worksheet" not in capsys.readouterr().out
     assert found["ada/plain/timestamp.txt"] == _utc("2026-11-21 23:58")
     (tmp_path / "who.csv").write_text("Anna Schmidt_4713,anna2\n")
-    take(place, path, "--match", sheet, "--match", tmp_path / "who.csv", "--dry-run")
-    timeless = [line for line in capsys.readouterr().out.splitlines() if line.startswith("Without a time")]
+    said = take(path, "--match", sheet, "--match", tmp_path / "who.csv", "--dry-run", code=1)
+    timeless = [line for line in said.splitlines() if line.startswith("Without a time")]
     assert "anna2" not in "".join(timeless)  # the worksheet has it
     sheet.write_text(WORKSHEET + wrong + nobody)
-    assert take(place, path, "--match", sheet) == 1
-    said = capsys.readouterr().out
+    said = take(path, "--match", sheet, code=1)
     assert "Müge Öztürk-OBrien_4712: the list says otherwise" in said
     assert "Eve Else is nobody in the gradebook" in said
 
 
-def test_somebody_who_has_taken_anothers_name_gets_nothing_of_theirs(place, tmp_path, capsys):
+def test_somebody_who_has_taken_anothers_name_gets_nothing_of_theirs(place, take, tmp_path):
     path = zipped(tmp_path / "m.zip", MOODLE | {"Ada Lovelace_4999_assignsubmission_file_/one.ipynb": "not ada"})
-    assert take(place, path) == 1
-    assert "Ada Lovelace_4999: another in this download fits the same student; perhaps ada" in capsys.readouterr().out
+    assert "Ada Lovelace_4999: another in this download fits the same student; perhaps ada" in take(path, code=1)
     assert "ada/plain/one.ipynb" not in there(place)
     (tmp_path / "who.csv").write_text("Ada Lovelace_4711,ada\nAda Lovelace_4999,-\n")
-    take(place, path, "--match", tmp_path / "who.csv")
+    take(path, "--match", tmp_path / "who.csv", code=1)
     assert there(place)["ada/plain/one.ipynb"] == "ada"
 
 
-def test_calling_oneself_by_anothers_id_is_no_surer_than_a_name(place, tmp_path, capsys):
+def test_calling_oneself_by_anothers_id_is_no_surer_than_a_name(place, take, tmp_path):
     path = zipped(tmp_path / "m.zip", MOODLE | {"ada_4999_assignsubmission_file_/one.ipynb": "not ada"})
-    assert take(place, path) == 1
-    assert "ada_4999: another in this download fits the same student" in capsys.readouterr().out
+    assert "ada_4999: another in this download fits the same student" in take(path, code=1)
     assert "ada/plain/one.ipynb" not in there(place)
 
 
-def test_moodle_with_hidden_names_and_its_worksheet(place, tmp_path):
+def test_moodle_with_hidden_names_and_its_worksheet(place, take, tmp_path):
     row = 'Participant 7,Ada Lovelace,ada,,Submitted,,,Yes,"Friday, 20 March 2026, 8:05 PM",-,\n'
     (tmp_path / "sheet.csv").write_text(WORKSHEET.splitlines()[0] + "\n" + row)
     path = zipped(tmp_path / "m.zip", {"Participant_7_assignsubmission_file_/one.ipynb": "ada"})
-    assert take(place, path, "--match", tmp_path / "sheet.csv") == 0
+    take(path, "--match", tmp_path / "sheet.csv")
     assert there(place)["ada/plain/timestamp.txt"] == _utc("2026-03-20 20:05")
 
 
-def test_moodle_as_loose_files_and_unpacked_by_a_browser(place, tmp_path):
+def test_moodle_as_loose_files_and_unpacked_by_a_browser(place, take, tmp_path):
     folder = tmp_path / "Downloads" / "NLP-plain-99"
     folder.mkdir(parents=True)
     (folder / "Ada Lovelace_4711_assignsubmission_file_one.ipynb").write_text("ada")
     (folder / ".DS_Store").write_text("")
-    assert take(place, folder.parent) == 0
+    take(folder.parent)
     assert there(place) == {"ada/plain/one.ipynb": "ada"}
 
 
-def test_canvas(place, tmp_path, capsys):
+def test_canvas(place, take, tmp_path):
     members = {
         "lovelaceada_101_9001_one.ipynb": "old",
         "lovelaceada_101_9050_one-1.ipynb": "new",
@@ -183,7 +170,7 @@ def test_canvas(place, tmp_path, capsys):
         "somebodyelse_101_9009_one.ipynb": "?",
         "anon_x7Gh2_9010_one.ipynb": "anon",
     }
-    assert take(place, zipped(tmp_path / "submissions.zip", members)) == 1
+    said = take(zipped(tmp_path / "submissions.zip", members), code=1)
     assert there(place) == {
         "ada/plain/one.ipynb": "new",
         "ada/plain/part-2.csv": "data",
@@ -192,7 +179,6 @@ def test_canvas(place, tmp_path, capsys):
         "muege/plain/one.ipynb": "late",
         "muege/plain/marked_late.txt": "late\n",
     }
-    said = capsys.readouterr().out
     assert "Late, by the system's own mark, which does not say when: muege." in said
     assert "somebodyelse_101: nobody in the gradebook is called quite so; perhaps ada" in said
     assert "anon_x7Gh2" in said
@@ -238,11 +224,11 @@ submission_5:
 """
 
 
-def test_gradescope(place, tmp_path, capsys):
+def test_gradescope(place, take, tmp_path):
     top = "assignment_77_export"
     members = {f"{top}/submission_{n}/one.ipynb": f"s{n}" for n in (1, 2, 3, 4, 5)}
     path = zipped(tmp_path / "export.zip", {f"{top}/submission_metadata.yml": METADATA, **members})
-    assert take(place, path) == 1
+    said = take(path, code=1)
     assert there(place) == {
         "ada/.earlier/plain/2026-04-24 17.34.00/one.ipynb": "s5",
         "ada/.earlier/plain/2026-04-24 17.34.00/timestamp.txt": "2026-04-24 17:34:00 UTC",
@@ -253,16 +239,15 @@ def test_gradescope(place, tmp_path, capsys):
         "muege/plain/one.ipynb": "s3",
         "muege/plain/timestamp.txt": "2026-04-27 01:00:00 UTC",
     }
-    said = capsys.readouterr().out
     assert "submission_2: several are called so; perhaps anna or anna2" in said
     assert "submission_4: the download does not say whose it is" in said
     (tmp_path / "who.csv").write_text("name,student\nsubmission_2,anna\nsubmission_2,jo\nsubmission_4,-\n")
-    assert take(place, path, "--match", tmp_path / "who.csv") == 0
+    take(path, "--match", tmp_path / "who.csv")
     assert there(place)["anna/plain/one.ipynb"] == "s2"
     assert there(place)["jo/.earlier/plain/2026-04-26 17.34.00/one.ipynb"] == "s2"
 
 
-def test_a_plain_folder_or_zip(place, tmp_path):
+def test_a_plain_folder_or_zip(place, take, tmp_path):
     hand_in(place.root, "plain", "ada", nothing)
     kept = there(place)
     (tmp_path / "copy").mkdir()
@@ -275,7 +260,7 @@ def test_a_plain_folder_or_zip(place, tmp_path):
     }.items():
         (tmp_path / "copy" / "submitted" / inside).parent.mkdir(exist_ok=True)
         (tmp_path / "copy" / "submitted" / inside).write_text(content)
-    assert take(place, tmp_path / "copy") == 1  # whose Anna's is
+    take(tmp_path / "copy", code=1)  # whose Anna's is
     found = there(place)
     assert {name: text for name, text in found.items() if name.startswith("ada/")} == kept
     assert found["muege/plain/muege.zip"] == "PK"
@@ -286,7 +271,7 @@ def test_a_plain_folder_or_zip(place, tmp_path):
 # --- nothing is lost ----------------------------------------------------------------------------------------
 
 
-def test_the_newest_is_graded_and_every_other_is_kept_once(place, tmp_path):
+def test_the_newest_is_graded_and_every_other_is_kept_once(place, take, tmp_path):
     def plain(name: str, content: str, when: str = "") -> Path:
         stamp = {f"{name}/ada/plain/timestamp.txt": when} if when else {f"{name}/ada/timestamp.txt": "2000-01-01 00:00"}
         files = {f"{name}/ada/{'plain/' if when else ''}one.ipynb": content, f"{name}/jo/one.ipynb": "jo"}
@@ -303,19 +288,19 @@ def test_the_newest_is_graded_and_every_other_is_kept_once(place, tmp_path):
         "jo/plain/one.ipynb": "jo",
     }
     for downloads in ([old], [new], [old], [new, old], [old, new]):
-        assert take(place, *downloads) == 0
+        take(*downloads)
     assert there(place) == expected
-    assert take(place, loose) == 0  # without a time: what is given last counts
+    take(loose)  # without a time: what is given last counts
     assert there(place)["ada/plain/one.ipynb"] == "loose"
     assert "ada/plain/timestamp.txt" not in there(place)  # the student's own word
     assert there(place)["ada/.earlier/plain/2026-02-01 00.00.00/one.ipynb"] == "new"
     assert Course.load(place.root).students("plain") == ["ada", "jo"]
 
 
-def test_an_archive_in_a_folders_place_is_kept_too(place, tmp_path):
+def test_an_archive_in_a_folders_place_is_kept_too(place, take, tmp_path):
     (place.root / "submitted/ada").mkdir(parents=True)
     (place.root / "submitted/ada/plain.zip").write_text("PK old")
-    assert take(place, zipped(tmp_path / "x.zip", {"ada/one.ipynb": "new", "jo/one.ipynb": "jo"})) == 0
+    take(zipped(tmp_path / "x.zip", {"ada/one.ipynb": "new", "jo/one.ipynb": "jo"}))
     assert there(place)["ada/.earlier/plain/no time/plain.zip"] == "PK old"
     assert not (place.root / "submitted/ada/plain.zip").exists()
 
@@ -323,24 +308,23 @@ def test_an_archive_in_a_folders_place_is_kept_too(place, tmp_path):
 # --- what a student could put into it, and what goes wrong --------------------------------------------------
 
 
-def test_a_member_that_climbs_out_stays_out(place, tmp_path, capsys):
+def test_a_member_that_climbs_out_stays_out(place, take, tmp_path):
     link = zipfile.ZipInfo("ada/link.ipynb")
     link.external_attr = 0o120777 << 16
     path = zipped(tmp_path / "x.zip", {"ada/one.ipynb": "ada", "../../evil.txt": "x", "ada/../jo/one.ipynb": "x"})
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr(link, "/etc/passwd")
-    assert take(place, path) == 0
+    assert take(path).count("was not unpacked") == 3
     assert there(place) == {"ada/plain/one.ipynb": "ada"}
-    assert capsys.readouterr().out.count("was not unpacked") == 3
     assert not list(tmp_path.rglob("evil.txt"))
 
 
 @pytest.mark.parametrize("most", [{"bytes": 50_000}, {"files": 3}])
-def test_a_bomb_takes_nothing_and_leaves_nothing(place, tmp_path, capsys, monkeypatch, most):
+def test_a_bomb_takes_nothing_and_leaves_nothing(place, take, tmp_path, monkeypatch, most):
     monkeypatch.setattr(handed, "CLASS", handed.replace(handed.CLASS, **most))
     members = {f"ada/{n}.ipynb": "0" * 30_000 for n in range(9)}
-    assert take(place, zipped(tmp_path / "x.zip", members)) == 2
-    assert "nothing of x.zip was taken, as it is not whole" in capsys.readouterr().err.lower()
+    said = take(zipped(tmp_path / "x.zip", members), code=2)
+    assert "nothing of x.zip was taken, as it is not whole" in said.lower()
     assert list((place.root / "submitted").iterdir()) == []
 
 
@@ -361,31 +345,27 @@ def _cut(tmp_path: Path) -> Path:
         (lambda t: zipped(t / "y.zip", {"submission_metadata.yml": "- x"}), "lists no submissions"),
     ],
 )
-def test_a_download_that_is_none_is_said_in_words(place, tmp_path, capsys, make, said):
-    assert take(place, make(tmp_path)) == 2
-    assert said.lower() in capsys.readouterr().err.lower()
+def test_a_download_that_is_none_is_said_in_words(take, tmp_path, make, said):
+    assert said.lower() in take(make(tmp_path), code=2).lower()
 
 
 @pytest.mark.parametrize(
     ("lines", "said"),
     [("Ada,zoe\n", "'zoe' is no student"), ("Ada,ada,soon\n", "'soon' is no time"), ("Ada\n", "NAME,STUDENT")],
 )
-def test_a_list_of_pairs_that_is_wrong_is_said_in_words(place, tmp_path, capsys, lines, said):
+def test_a_list_of_pairs_that_is_wrong_is_said_in_words(place, take, tmp_path, lines, said):
     (tmp_path / "who.csv").write_text(lines)
-    assert take(place, zipped(tmp_path / "x.zip", MOODLE), "--match", tmp_path / "who.csv") == 2
-    assert said in capsys.readouterr().err
+    assert said in take(zipped(tmp_path / "x.zip", MOODLE), "--match", tmp_path / "who.csv", code=2)
     assert not there(place)
 
 
-def test_without_a_class_nothing_can_be_matched(plain, tmp_path, capsys):
-    empty = Environment(plain, Path(sys.prefix), Path(sys.executable), Path(sys.prefix) / "lib")
-    assert take(empty, zipped(tmp_path / "x.zip", MOODLE)) == 2
-    assert "python3 -m autograder roster FILE" in capsys.readouterr().err
+def test_without_a_class_nothing_can_be_matched(plain, tmp_path, call):
+    path = zipped(tmp_path / "x.zip", MOODLE)
+    assert "python3 -m autograder roster FILE" in call(collect, env(plain), "plain", path, code=2)
 
 
-def test_it_speaks_json(place, tmp_path, capsys):
-    assert take(place, zipped(tmp_path / "x.zip", MOODLE), "--json") == 1
-    found = json.loads(capsys.readouterr().out)
+def test_it_speaks_json(take, tmp_path):
+    found = json.loads(take(zipped(tmp_path / "x.zip", MOODLE), "--json", code=1))
     assert found["states"] == {"ada": "new", "muege": "new"}
     assert [one["label"] for one in found["unmatched"]] == ["Anna Schmidt_4713", "J. A. Meyer_4714"]
 

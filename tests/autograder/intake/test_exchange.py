@@ -4,7 +4,6 @@ nbgrader's own commands run in this process; who somebody is to them is the acco
 """
 
 import os
-import sys
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -13,26 +12,17 @@ import pytest
 from jupyter_core.application import NoStart
 from nbgrader.apps import NbGraderApp
 
-import autograder.grading.run as run_module
 from autograder.commands.around import feedback
 from autograder.commands.grade import grade
 from autograder.commands.students import exchange
 from autograder.grading.course import Course
-from autograder.launcher.environment import Environment
 from tests.autograder.courses import ANSWERS, writes
-from tests.autograder.grading import fake
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore"),
     pytest.mark.skipif(os.name == "nt", reason="nbgrader's exchange needs Unix"),
 ]
-
-
-@pytest.fixture
-def place(plain, monkeypatch):
-    monkeypatch.setattr(run_module, "work", fake.work)
-    return Environment(plain, Path(sys.prefix), Path(sys.executable), Path(sys.prefix) / "lib")
 
 
 @pytest.fixture
@@ -72,7 +62,7 @@ def as_everybody_has_it(written: Path, home: Path) -> None:
 
 def test_an_assignment_goes_out_comes_back_and_feedback_follows(place, tmp_path, somebody, capsys):
     root, shared = place.root, tmp_path / "srv" / "exchange"
-    exchange(place, ["--root", str(shared)])
+    exchange(place, ["--root", str(shared)])  # 1 where others cannot enter pytest's folder
     said = capsys.readouterr().out
     assert f"The exchange is {shared}, and this course uses it" in said
     assert shared.stat().st_mode & 0o7777 == 0o1777
@@ -117,16 +107,14 @@ def test_an_assignment_goes_out_comes_back_and_feedback_follows(place, tmp_path,
             assert pages[0].read_bytes() == (root / "feedback" / student / "plain" / "one.html").read_bytes()
 
 
-def test_it_is_set_up_once_and_says_what_is_in_the_way(place, tmp_path, capsys):
+def test_it_is_set_up_once_and_says_what_is_in_the_way(place, tmp_path, call):
     theirs = tmp_path / "etc" / "nbgrader_config.py"
     words = ["--root", str(tmp_path / "x"), "--students", str(theirs)]
     assert exchange(place, words) == exchange(place, words)
     first = theirs.read_text()
     assert str(tmp_path / "x") in first
     theirs.write_text("c = get_config()\n")
-    assert exchange(place, words) == 1
-    assert "is there already, and was left as it is" in capsys.readouterr().out
+    assert "is there already, and was left as it is" in call(exchange, place, *words, code=1)
     assert theirs.read_text() == "c = get_config()\n"
     tmp_path.chmod(0o700)
-    assert exchange(place, words) == 1
-    assert "Other users cannot enter" in capsys.readouterr().out
+    assert "Other users cannot enter" in call(exchange, place, *words, code=1)

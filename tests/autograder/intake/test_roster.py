@@ -2,8 +2,6 @@
 
 import json
 import os
-import sys
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -11,7 +9,7 @@ import pytest
 from autograder.commands.students import roster
 from autograder.grading.course import Course
 from autograder.intake.roster import people_of, read_roster
-from autograder.launcher.environment import Environment
+from tests.autograder.courses import env, zipped
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -140,7 +138,7 @@ def test_rows_that_cannot_be_are_left_out_with_their_reason(tmp_path):
 
 @pytest.fixture
 def place(plain):
-    return Environment(plain, Path(sys.prefix), Path(sys.executable), Path(sys.prefix) / "lib")
+    return env(plain)
 
 
 def known(place):
@@ -148,21 +146,18 @@ def known(place):
         return facts(people_of(gradebook))
 
 
-def test_a_list_goes_into_the_gradebook_once_and_only_what_is_new_changes(place, tmp_path, capsys):
+def test_a_list_goes_into_the_gradebook_once_and_only_what_is_new_changes(place, tmp_path, call):
     path = tmp_path / "participants.csv"
     path.write_text(MOODLE_DE, encoding="utf-8")
-    assert roster(place, [str(path), "--dry-run"]) == 0
+    call(roster, place, path, "--dry-run")
     assert known(place) == {}
-    assert roster(place, [str(path)]) == 0
+    assert "Added: 2. Changed: 0. Unchanged: 0." in call(roster, place, path)
     first = known(place)
     assert first["mo77"] == ("Müge", "Öztürk-O'Brien", "muege@uni.example", "3034002")
-    assert "Added: 2. Changed: 0. Unchanged: 0." in capsys.readouterr().out
-    assert roster(place, [str(path)]) == 0
-    assert "Added: 0. Changed: 0. Unchanged: 2." in capsys.readouterr().out
+    assert "Added: 0. Changed: 0. Unchanged: 2." in call(roster, place, path)
     assert known(place) == first
     path.write_text(CANVAS.replace("Lovelace, Ada", "King, Ada"), encoding="utf-8")
-    assert roster(place, [str(path)]) == 0  # Müge's login is her address there: she keeps her id
-    said = capsys.readouterr().out
+    said = call(roster, place, path)  # Müge's login is her address there: she keeps her id
     assert "al123: last name Lovelace → King, number in the LMS 3034001 → 101" in said
     assert "Left out: line 5 (Test Student): Canvas's student for trying things out." in said
     assert known(place) == {
@@ -170,19 +165,18 @@ def test_a_list_goes_into_the_gradebook_once_and_only_what_is_new_changes(place,
         "mo77": ("Müge", "Öztürk-O'Brien", "muege@uni.example", "102"),
     }
     path.write_text("id,name,email\nnew,Ne W,muege@uni.example\nal123,Ada King,muege@uni.example\n", encoding="utf-8")
-    assert roster(place, [str(path), "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    found = json.loads(call(roster, place, path, "--json"))
     assert found["left_out"] == [["al123 (Ada King)", "has the address of mo77"]]
     assert found["absent"] == ["al123 (Ada King)"]
 
 
-def test_a_student_who_is_removed_is_removed_everywhere_or_it_is_said_where_traces_remain(place, tmp_path, capsys):
+def test_a_student_who_is_removed_is_removed_everywhere_or_it_is_said_where_traces_remain(place, tmp_path, call):
     root, exchange = place.root, tmp_path / "exchange"
     inbound = exchange / "neural-language-models" / "inbound"
     with (root / "nbgrader_config.py").open("a") as file:
         file.write(f"get_config().Exchange.root = {str(exchange)!r}\n")
     (tmp_path / "class.csv").write_text("id,email\nada_l,ada@uni.example\nada,a@uni.example\n")
-    assert roster(place, [str(tmp_path / "class.csv")]) == 0
+    call(roster, place, tmp_path / "class.csv")
     with Course.load(root).gradebook() as book:
         for student in ("ada", "ada_l"):
             book.add_submission("plain", student)
@@ -200,14 +194,11 @@ def test_a_student_who_is_removed_is_removed_everywhere_or_it_is_said_where_trac
     (grading / "plain" / "report.csv").write_text("ada_l,5\n")
     (grading / "plain" / "other.csv").write_text("ada,5\nx.ada_l\n")
     for name, student in (("theirs.zip", "ada-l"), ("another.zip", "ada")):
-        with zipfile.ZipFile(grading / "plain" / name, "w") as archive:
-            archive.writestr(f"{student}_7_assignsubmission_file_/one.html", "")
+        zipped(grading / "plain" / name, {f"{student}_7_assignsubmission_file_/one.html": ""})
     before = {path for path in [*root.rglob("*"), *exchange.rglob("*")] if path.is_file() or path.parent == inbound}
-    assert roster(place, ["--remove", "ada_l", "--dry-run"]) == 0
-    assert "Would be removed" in capsys.readouterr().out
+    assert "Would be removed" in call(roster, place, "--remove", "ada_l", "--dry-run")
     assert {path for path in before if not path.exists()} == set()
-    assert roster(place, ["--remove", "ada_l"]) == 0
-    said = capsys.readouterr().out
+    said = call(roster, place, "--remove", "ada_l")
     assert "  grading/plain/report.csv\n" in said
     assert "  grading/plain/theirs.zip\n" in said
     assert "other.csv" not in said

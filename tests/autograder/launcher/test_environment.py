@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import pytest
 from autograder.files import write_json
 from autograder.launcher import environment
 from autograder.launcher.environment import UNFINISHED, Environment, Findings, examine, interpreter_fault, locate
-from autograder.launcher.install import base_python
 from autograder.launcher.requirements import Wanted
 from tests.autograder.launcher.invented import WANTED, add
 
@@ -117,15 +115,6 @@ def test_a_checkout_that_was_moved_or_copied(healthy: Environment) -> None:
     assert "moved here" in reasons(copy)[0]
     shutil.rmtree(healthy.site / "thecourse-0.1.dist-info")
     assert "not installed" in reasons(copy)[0]
-
-
-@pytest.fixture
-def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Environment:
-    """A real virtual environment beside an empty checkout."""
-    for name in ("NLM_VENV", "CONDA_PREFIX"):
-        monkeypatch.delenv(name, raising=False)
-    subprocess.run([base_python(), "-m", "venv", "--without-pip", tmp_path / ".venv"], check=True)
-    return locate(tmp_path)
 
 
 def test_a_python_is_used_unless_it_is_too_old_or_another(bare: Environment) -> None:

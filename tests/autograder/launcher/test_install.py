@@ -145,11 +145,8 @@ def test_versions_that_somebody_has_changed_are_asked_only_whether_they_fit(cour
     info = course.place.site / "numpy-1.9.dist-info"
     (info / "RECORD").write_text("numpy/__init__.py,sha256=0,6\n")
     info.rename(course.place.site / "numpy-1.8.dist-info")
-    ran = course.run()
-    assert (
-        ran[1]
-        == "uv pip install --python python --torch-backend=cpu torch>=2,<3 numpy>=1.5 pytest>=8 setuptools>=77 pip"
-    )
+    how = "uv pip install --python python --torch-backend=cpu"
+    assert course.run()[1] == f"{how} torch>=2,<3 numpy>=1.5 pytest>=8 setuptools>=77 pip"
     assert course.run() == []
 
 
@@ -166,10 +163,8 @@ def test_what_has_lost_files_is_forgotten_and_what_uv_shares_is_fetched_again(co
     (course.place.site / "short-1.dist-info" / "METADATA").write_text("")
     (course.place.site / "lost" / "__init__.py").unlink()
     assert course.run()[0] == "uv cache clean short"
-    assert sorted(path.name for path in course.place.site.glob("*.dist-info")) == [
-        "thecourse-0.1.dist-info",
-        "whole-1.dist-info",
-    ]
+    there = {path.name.removesuffix(".dist-info") for path in course.place.site.glob("*.dist-info")}
+    assert there == {"thecourse-0.1", "whole-1"}
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a script stands for uv")
@@ -226,14 +221,6 @@ class WithoutPip(Steps):
 
 def made(place: Environment) -> Environment:
     return install._make(Installer("", place, WithoutPip(place.log, os.environ)), WANTED)
-
-
-@pytest.fixture
-def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Environment:
-    """A real virtual environment beside an empty checkout."""
-    for name in ("NLM_VENV", "CONDA_PREFIX"):
-        monkeypatch.delenv(name, raising=False)
-    return made(locate(tmp_path))
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no links to a Python")
@@ -377,8 +364,3 @@ def test_a_failure_shows_the_end_of_the_log_and_what_to_do(steps: Steps, capsys:
 )
 def test_advice_names_what_to_do(log: str, words: str) -> None:
     assert words in say.advice(log)
-
-
-@pytest.mark.parametrize(("seconds", "words"), [(0.44, "0 s"), (12.3, "12 s"), (185.0, "3 min 05 s")])
-def test_durations_read_as_one_says_them(seconds: float, words: str) -> None:
-    assert say.took(seconds) == words

@@ -95,9 +95,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str,
     link = "[one](../exercises/one/one.ipynb)"
     (root / "lectures" / "01_first.py").write_text(f"# %% [markdown]\n# # First\n#\n# {link}\n\n# %%\n1 + 1\n")
     (root / "exercises" / "one").mkdir(parents=True)
-    (root / "exercises" / "one" / "one.ipynb").write_text(
-        json.dumps({"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
-    )
+    empty = {"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    (root / "exercises" / "one" / "one.ipynb").write_text(json.dumps(empty))
     exercises.hand_out(root)
     (root / "lectures" / "figures").mkdir()
     (root / "autograder").symlink_to(ROOT / "autograder")
@@ -143,9 +142,8 @@ def ask(server: tuple[str, str, Path], path: str, method: str = "GET", body: obj
     base, token, _ = server
     headers = {"Authorization": f"token {token}", "Content-Type": "application/json"}
     data = None if body is None else json.dumps(body).encode()
-    with urllib.request.urlopen(
-        urllib.request.Request(base + path, data, headers, method=method), timeout=60 * PATIENCE
-    ) as answer:
+    request = urllib.request.Request(base + path, data, headers, method=method)
+    with urllib.request.urlopen(request, timeout=60 * PATIENCE) as answer:
         return json.load(answer)
 
 
@@ -184,10 +182,8 @@ def test_the_file_browser_shows_what_is_read_and_nothing_else(server: tuple[str,
 
 
 def test_an_instructor_is_offered_formgrader_and_a_reader_is_not() -> None:
-    disabled = [
-        json.loads((ROOT / folder / "labconfig" / "page_config.json").read_text("utf-8"))["disabledExtensions"]
-        for folder in (lab.SETTINGS, lab.READING)
-    ]
+    files = (ROOT / folder / "labconfig" / "page_config.json" for folder in (lab.SETTINGS, lab.READING))
+    disabled = [json.loads(file.read_text("utf-8"))["disabledExtensions"] for file in files]
     assert ["@jupyter/nbgrader:formgrader" in names for names in disabled] == [False, True]
 
 
@@ -238,9 +234,8 @@ def test_a_double_click_on_a_lecture_opens_a_notebook_with_its_kernel(
         # A server that is ended while a kernel starts waits for it for ever.
         expect(page.locator("[data-status=idle]").first).to_be_visible(timeout=60_000 * PATIENCE)
         page.screenshot(path=artefacts / "lab_double_click.png")
-        expect(page.locator(".lm-MenuBar, .jp-NotebookPanel-toolbar, .jp-SideBar").get_by_text(NBGRADER)).to_have_count(
-            0
-        )
+        menus = page.locator(".lm-MenuBar, .jp-NotebookPanel-toolbar, .jp-SideBar")
+        expect(menus.get_by_text(NBGRADER)).to_have_count(0)
         expect(page.locator(".jp-mod-dirty")).to_have_count(0)  # nobody has changed anything
         expect(page.locator(".jp-Dialog")).to_have_count(0)  # neither "Select Kernel" nor a question about news
         expect(page.locator(".Toastify__toast")).to_have_count(0)

@@ -4,6 +4,8 @@ import subprocess
 import sys
 from argparse import Namespace
 from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -18,6 +20,11 @@ def test_every_verb_of_the_table_exists(name: str) -> None:
     assert callable(verb.function)
     assert name in verbs.usage()
     assert verb.does in verbs.usage()
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Environment:
+    return Environment(tmp_path, tmp_path, tmp_path / "python", tmp_path / "site")
 
 
 def own(**given: object) -> Namespace:
@@ -59,34 +66,23 @@ def test_a_reader_that_has_seen_enough_is_no_traceback() -> None:
     assert done.stderr == ""
 
 
-def test_a_failed_set_up_is_1_and_told_without_a_traceback(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [(say.SetupError("The disk is full."), 1, "The disk is full.\n"), (KeyboardInterrupt, 130, "Nothing is lost")],
+)
+def test_a_set_up_that_fails_or_is_stopped_says_so_without_a_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: Any, code: int, said: str
 ) -> None:
-    def fail(*_) -> Environment:
-        raise say.SetupError("The disk is full.")
-
-    monkeypatch.setattr(install, "ensure", fail)
-    assert main(["setup"]) == 1
-    assert capsys.readouterr().err == "The disk is full.\n"
-
-
-def test_ctrl_c_says_that_nothing_is_lost(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    def stop(*_) -> Environment:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(install, "ensure", stop)
-    assert main(["setup"]) == 130
-    assert "Nothing is lost" in capsys.readouterr().err
+    monkeypatch.setattr(install, "ensure", Mock(side_effect=error))
+    assert main(["setup"]) == code
+    told = capsys.readouterr().err
+    assert said in told
+    assert "Traceback" not in told
 
 
-def test_only_the_tests_need_the_tests_packages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_only_the_tests_need_the_tests_packages(monkeypatch: pytest.MonkeyPatch, place: Environment) -> None:
     asked: list[tuple[str, ...]] = []
-
-    def ensure(root: Path, extras: tuple[str, ...], torch: str | None, here: bool) -> Environment:
-        asked.append(tuple(extras))
-        return Environment(tmp_path, tmp_path, tmp_path / "python", tmp_path)
-
-    monkeypatch.setattr(install, "ensure", ensure)
+    monkeypatch.setattr(install, "ensure", lambda root, extras, *how: asked.append(tuple(extras)) or place)
     monkeypatch.setattr(lab, "become", lambda *_: 0)
     monkeypatch.setattr(verbs, "build_if_stale", lambda *_, **__: 0)
     assert main(["lab"]) == main(["test"]) == 0
@@ -94,19 +90,16 @@ def test_only_the_tests_need_the_tests_packages(monkeypatch: pytest.MonkeyPatch,
 
 
 def test_a_verb_for_the_inside_runs_under_the_environments_python(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, place: Environment
 ) -> None:
-    place = Environment(tmp_path, tmp_path, tmp_path / "python", tmp_path / "site")
     seen: list[tuple[list[str], str, Path]] = []
     monkeypatch.setattr(verbs.environment, "locate", lambda *_: place)
-    monkeypatch.setattr(
-        lab, "become", lambda line, variables, folder: seen.append((line, variables[lab.FROM], folder)) or 7
-    )
-    monkeypatch.chdir(tmp_path.parent)
+    monkeypatch.setattr(lab, "become", lambda line, around, folder: seen.append((line, around[lab.FROM], folder)) or 7)
+    monkeypatch.chdir(place.root.parent)
     verb = Verb("", "launcher.verbs:build", inside=True)
     assert verbs.run(verb, "build", own(ready=True), ["--take-in"]) == 7
     line = [str(place.python), "-m", "autograder", "build", "--ready", "--", "--take-in"]
-    assert seen == [(line, str(tmp_path.parent), tmp_path)]
+    assert seen == [(line, str(place.root.parent), place.root)]
 
 
 def test_make_and_the_door_have_the_same_verbs(root: Path) -> None:
@@ -142,9 +135,8 @@ def test_tests_are_shared_among_the_cores_unless_somebody_wants_to_see_them(
 
 @pytest.mark.parametrize(("rest", "set_to", "factor"), [([], None, "2"), ([], "3", "3"), (["-n", "0"], None, None)])
 def test_side_by_side_tests_have_twice_the_time(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, rest: list[str], set_to: str | None, factor: str | None
+    monkeypatch: pytest.MonkeyPatch, place: Environment, rest: list[str], set_to: str | None, factor: str | None
 ) -> None:
-    place = Environment(tmp_path, tmp_path, tmp_path / "python", tmp_path / "site")
     monkeypatch.setattr(verbs, "build_if_stale", lambda *_, **__: 0)
     monkeypatch.setattr(verbs.os, "cpu_count", lambda: 2)
     monkeypatch.delenv("NLM_TIME_FACTOR", raising=False)

@@ -5,17 +5,7 @@ import pytest
 
 from tests.autograder.mine.test_using import cells_of, written
 
-PARTS = (
-    "rms_norm",
-    "feed_forward",
-    "rotate",
-    "attend",
-    "attention",
-    "block",
-    "language_model",
-    "generate",
-    "load_block",
-)
+PARTS = ["rms_norm", "feed_forward", "rotate", "attend", "attention", "block", "language_model", "generate"]
 
 
 @pytest.mark.slow
@@ -26,7 +16,7 @@ def test_the_library_runs_smollm2_at_the_end_of_the_capstone(
     imports = "import torch\nfrom autograder.mine import mine, smollm2"
     open_notebook.of("capstone").run(imports, last)
     assert "in your library: load_block" in capsys.readouterr().out
-    written(open_notebook, "transformer", *PARTS)
+    written(open_notebook, "transformer", *PARTS, "load_block")
     open_notebook.of("capstone").run(imports, last)
     said = capsys.readouterr().out
     (difference,) = re.findall(r"the reference: ([\d.]+)", said)

@@ -6,7 +6,8 @@ import warnings
 import nbformat
 import pytest
 
-from autograder.preflight.master import Master, from_gradebook, in_source
+from autograder.grading.course import Course
+from autograder.preflight.master import Master
 from autograder.preflight.names import grade_id
 from autograder.preflight.read import notebook_of
 
@@ -15,13 +16,8 @@ from autograder.preflight.read import notebook_of
 def master(own_template) -> Master:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        from nbgrader.api import Gradebook
-        from nbgrader.coursedir import CourseDirectory
-
-        folders = {"source_directory": "solutions", "release_directory": "exercises"}
-        source = in_source(CourseDirectory(root=str(own_template), **folders), "attention", "attention")
-        with Gradebook(f"sqlite:///{own_template / 'gradebook.db'}") as gradebook:
-            return from_gradebook(gradebook, "attention", "attention", source)
+        (made,) = Course.load(own_template).masters("attention")
+        return made
 
 
 @pytest.fixture(scope="session")
@@ -38,13 +34,15 @@ def released(_released):
 @pytest.fixture
 def solved(released):
     """The notebook with an answer in every answer cell."""
-    for cell in released.cells:
+    return answered(released)
+
+
+def answered(notebook):
+    for cell in notebook.cells:
         if cell.metadata.get("nbgrader", {}).get("solution"):
-            if cell.cell_type == "code":
-                cell.source = cell.source.replace("raise NotImplementedError()", f"return {cell.id!r}")
-            else:
-                cell.source = "Because."
-    return released
+            code = cell.source.replace("raise NotImplementedError()", f"return {cell.id!r}")
+            cell.source = code if cell.cell_type == "code" else "Because."
+    return notebook
 
 
 def sanitised(notebook, root):

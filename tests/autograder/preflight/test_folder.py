@@ -4,7 +4,6 @@ import gc
 import os
 import shutil
 import tempfile
-import zipfile
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,10 +11,10 @@ import nbformat
 import pytest
 
 from autograder.preflight import prepare, report
-from autograder.preflight.choose import is_notebook
-from autograder.preflight.finding import MOST_DEPTH, scan, shown
+from autograder.preflight.finding import MOST_DEPTH, scan
 from autograder.preflight.folder import MOST_FINDINGS, check_folder
 from autograder.preflight.master import Master
+from tests.autograder.courses import zipped
 from tests.autograder.preflight.conftest import kinds
 from tests.autograder.preflight.test_repair import STOCK, stock
 
@@ -150,11 +149,10 @@ def test_what_cannot_be_graded_is_blocked_and_not_zero(folder, master, name, con
 @pytest.mark.parametrize("name", ["ngrams.ipynb", "work.rar", "work.zip", "attention.html"])
 def test_what_was_handed_in_instead_is_named(folder, master, name):
     content = '{"nbformat": 4, "cells": []}' if name.endswith(".ipynb") else "Rar!"
-    (folder / name).write_text(content)
     if name.endswith(".zip"):  # an archive in an archive
-        with zipfile.ZipFile(folder / "outer.zip", "w") as archive:
-            archive.write(folder / name, name)
-        (folder / name).unlink()
+        zipped(folder / "outer.zip", {name: content})
+    else:
+        (folder / name).write_text(content)
     (found,) = (one for one in prepare(folder, [master]).findings if one.what == "missing")
     assert name in found.words
 
@@ -176,14 +174,6 @@ def test_notebooks_with_exchanged_names_are_not_graded_as_each_other(folder, sol
     write(solved, folder / "stock.ipynb")
     made = prepare(folder, [STOCK])
     assert kinds(made.findings) == ["extra-file", "foreign-notebook"]
-
-
-@pytest.mark.parametrize(
-    ("name", "may"),
-    [("a.ipynb", True), ("a.IPYNB.txt", True), ("._a.ipynb", False), ("a.json", False), ("ipynb", False)],
-)
-def test_names_of_notebooks(name, may):
-    assert is_notebook(name) is may
 
 
 # --- what else lies there -----------------------------------------------------------------------------------
@@ -294,20 +284,10 @@ def test_what_cannot_be_opened_is_said(solved, master, what):
 # --- archives -----------------------------------------------------------------------------------------------
 
 
-def zipped(path: Path, **members) -> Path:
-    with zipfile.ZipFile(path, "w") as made:
-        for name, content in members.items():
-            made.writestr(name, content)
-    return path
-
-
 def test_a_notebook_in_a_zip_is_graded_and_nothing_stays_behind(folder, solved, master):
-    members = {
-        "hw/attention.ipynb": nbformat.writes(solved),
-        "hw/points.csv": "1",
-        "__MACOSX/hw/._attention.ipynb": "x",
-    }
-    zipped(folder / "work.zip", **members, **{"hw/torch.py": "1"})
+    members = {"hw/attention.ipynb": nbformat.writes(solved), "hw/points.csv": "1", "hw/torch.py": "1"}
+    members["__MACOSX/hw/._attention.ipynb"] = "x"
+    zipped(folder / "work.zip", members)
     made = prepare(folder, [master])
     assert kinds(made.findings) == ["shadowing-file"]
     assert list(made.notebooks) == ["attention"]
@@ -321,7 +301,7 @@ def test_a_notebook_in_a_zip_is_graded_and_nothing_stays_behind(folder, solved, 
 
 
 def test_archives_are_unpacked_where_the_caller_says(folder, solved, master, tmp_path):
-    zipped(folder / "work.zip", **{"attention.ipynb": nbformat.writes(solved), "points.csv": "1"})
+    zipped(folder / "work.zip", {"attention.ipynb": nbformat.writes(solved), "points.csv": "1"})
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     made = prepare(folder, [master], scratch)
@@ -333,14 +313,14 @@ def test_archives_are_unpacked_where_the_caller_says(folder, solved, master, tmp
 
 def test_an_archive_in_the_place_of_the_folder(folder, solved, master):
     folder.rmdir()
-    zipped(folder.with_name("attention.zip"), **{"attention.ipynb": nbformat.writes(solved)})
+    zipped(folder.with_name("attention.zip"), {"attention.ipynb": nbformat.writes(solved)})
     made = prepare(folder, [master])
     assert made.findings == []
     assert list(made.notebooks) == ["attention"]
 
 
 def test_archives_in_archives_and_damaged_ones_are_said(submission, master):
-    zipped(submission / "outer.zip", **{"inner.zip": b"PK"})
+    zipped(submission / "outer.zip", {"inner.zip": b"PK"})
     (submission / "broken.zip").write_bytes(b"PK\3\4 broken")
     (submission / "broken.tar.gz").write_bytes(b"\x1f\x8b broken")
     made = prepare(submission, [master])
@@ -349,8 +329,7 @@ def test_archives_in_archives_and_damaged_ones_are_said(submission, master):
 
 
 def test_many_small_archives_that_unpack_to_much_are_one_submission(folder, solved, master, tmp_path):
-    with zipfile.ZipFile(folder / "0.zip", "w", zipfile.ZIP_DEFLATED) as made:
-        made.writestr("zeros.csv", bytes(60 * 2**20))
+    zipped(folder / "0.zip", {"zeros.csv": bytes(60 * 2**20)})
     for number in range(1, 8):
         shutil.copy(folder / "0.zip", folder / f"{number}.zip")
     scratch = tmp_path / "scratch"
@@ -402,9 +381,3 @@ def test_the_report_keeps_the_kinds_apart(folder, solved, master):
         "repaired      check_attend: missing from the notebook, and restored.",
         "left behind   torch.py was left behind: it would be imported instead of torch.",
     ]
-
-
-def test_shown():
-    assert shown("plain name.csv") == "plain name.csv"
-    assert shown("a\nb\x1b\udcff") == r"a\nb\x1b\udcff"
-    assert len(shown("x" * 1000)) == 80

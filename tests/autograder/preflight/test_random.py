@@ -11,6 +11,7 @@ from autograder.preflight.master import same_text
 from autograder.preflight.names import grade_id
 from autograder.preflight.read import Unreadable, _parse, notebook_of
 from autograder.preflight.repair import repair
+from tests.autograder.preflight.conftest import answered
 from tests.autograder.preflight.test_repair import assert_fit, assert_own_cells_are_kept, assert_same_after_sanitising
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # nbgrader's and sqlalchemy's own
@@ -69,11 +70,15 @@ def apply(content, one):
 @pytest.fixture(scope="module")
 def submission(_released):
     """Answered, as plain JSON."""
-    content = json.loads(json.dumps(_released))
-    for cell in content["cells"]:
-        if cell["metadata"].get("nbgrader", {}).get("solution"):
-            cell["source"] = cell["source"].replace("raise NotImplementedError()", f"return {cell['id']!r}")
-    return content
+    return json.loads(json.dumps(answered(copy.deepcopy(_released))))
+
+
+def damaged(submission, damages):
+    """Its notebook with these damages, as it is read."""
+    content = copy.deepcopy(submission)
+    for one in damages:
+        apply(content, one)
+    return notebook_of(json.loads(json.dumps(content)), "attention.ipynb")[0]
 
 
 DOT_SCORE, ATTEND, CHECK_ATTEND = 3, 14, 15
@@ -88,10 +93,7 @@ COPY = [("copy", ATTEND, ATTEND), ("drop", ATTEND, "metadata")]
 @given(st.lists(damage, max_size=12))
 @settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
 def test_any_damage_is_repaired_and_nothing_is_lost(submission, master, damages):
-    content = copy.deepcopy(submission)
-    for one in damages:
-        apply(content, one)
-    read, _ = notebook_of(json.loads(json.dumps(content)), "attention.ipynb")
+    read = damaged(submission, damages)
     made, found = repair(read, master)
     assert_fit(made, master)
     assert_own_cells_are_kept(read, made, master)
@@ -106,10 +108,7 @@ def test_any_damage_is_repaired_and_nothing_is_lost(submission, master, damages)
 @given(st.lists(damage, max_size=12))
 @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 def test_nbgraders_own_sanitising_changes_no_text_after_a_repair(submission, master, own_template, damages):
-    content = copy.deepcopy(submission)
-    for one in damages:
-        apply(content, one)
-    made, _ = repair(notebook_of(json.loads(json.dumps(content)), "attention.ipynb")[0], master)
+    made, _ = repair(damaged(submission, damages), master)
     assert_same_after_sanitising(made, own_template)
 
 

@@ -7,8 +7,15 @@ import shutil
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
+from nbgrader.converters import Autograde
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.preprocessors import CheckCellMetadata
+from nbgrader.utils import capture_log
+from traitlets.config import Config
 
+from autograder.nbgrader_config import configure
 from autograder.preflight.names import grade_id
+from tests.autograder import courses
 from tests.autograder.preflight.conftest import place
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # nbgrader's and sqlalchemy's own
@@ -16,21 +23,11 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # nbgrader's and sqlalchemy's
 
 @pytest.fixture(scope="module")
 def root(own_template, tmp_path_factory):
-    made = tmp_path_factory.mktemp("class") / "course"
-    shutil.copytree(own_template, made)
-    return made
+    return courses.copy(own_template, tmp_path_factory.mktemp("class") / "course")
 
 
 def autograde(root, stock=False):
     """What the command and the button do, but for running the cells."""
-    from nbgrader.converters import Autograde
-    from nbgrader.coursedir import CourseDirectory
-    from nbgrader.preprocessors import CheckCellMetadata
-    from nbgrader.utils import capture_log
-    from traitlets.config import Config
-
-    from autograder.nbgrader_config import configure
-
     config = Config()
     configure(config, root)
     if stock:

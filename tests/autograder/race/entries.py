@@ -72,9 +72,7 @@ def train(texts, seconds, seed):
     for name in {names!r}:
         try:
             found.append(importlib.import_module(name).__name__)
-        except ImportError:
-            pass
-        except OSError:
+        except (ImportError, OSError):
             pass
     for path in {paths!r}:
         try:

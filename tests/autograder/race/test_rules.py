@@ -53,17 +53,12 @@ def test_a_wrong_entry_is_named_at_home_as_by_the_grader(fault: str) -> None:
 
 def test_what_train_sets_outside_of_itself_is_unknown_to_the_other_functions_at_home_as_well() -> None:
     train = "def train(texts, seconds, seed):\n    global network\n    network = first(texts, seconds, seed)\n"
-    entry = [
-        RIGHT,
-        "first = train",
-        train + "    return network",
-        "def encode(model, text):\n    return [*network, text]",
-    ]
-    found = str(one(*entry))
+    sets = [RIGHT, "first = train", train + "    return network"]
+    found = str(one(*sets, "def encode(model, text):\n    return [*network, text]"))
     assert found.startswith(rules.SENTENCES["raised"])
     assert "name 'network' is not defined" in found
     assert "train set network outside of itself" in found
-    assert isinstance(one(*entry[:-1]), tuple), "nobody needs it"
+    assert isinstance(one(*sets), tuple), "nobody needs it"
 
 
 @pytest.mark.parametrize("what", ["train", "encode", "measure"])
@@ -180,19 +175,23 @@ def test_plays_for_marks_follow_from_the_secret_and_leave_as_much_to_train_on() 
     assert len(here.held) == 3 * rules.MANY
 
 
-def test_race_at_home_resumes_with_the_next_seed(tmp_path, monkeypatch, capsys) -> None:
-    monkeypatch.setattr(home, "FILE", tmp_path / "race.json")
-    monkeypatch.setattr(split, "at_home", lambda: SMALL)
-    entry = functions(RIGHT)
-    seen: list[int] = []
+def an_entry() -> tuple[Any, list[int]]:
+    """The functions of a right entry, and the seeds with which it has been trained."""
+    entry, seen = functions(RIGHT), []
 
     def train(texts: list[str], seconds: float, seed: int) -> object:
         seen.append(seed)
         return entry["train"](texts, seconds, seed)  # type: ignore[operator]
 
-    four = {name: entry[name] for name in parts.FUNCTIONS} | {"train": train}
-    home.race("mine", four, 30.0, [0])  # type: ignore[arg-type]
-    home.race("mine", four, 30.0, [0, 1])  # type: ignore[arg-type]
+    return {name: entry[name] for name in parts.FUNCTIONS} | {"train": train}, seen
+
+
+def test_race_at_home_resumes_with_the_next_seed(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.setattr(home, "FILE", tmp_path / "race.json")
+    monkeypatch.setattr(split, "at_home", lambda: SMALL)
+    four, seen = an_entry()
+    home.race("mine", four, 30.0, [0])
+    home.race("mine", four, 30.0, [0, 1])
     assert seen == [0, 1]
     said = capsys.readouterr().out.splitlines()
     assert [line.split(":")[0] for line in said if "would train anew" in line] == ["mine, seed 0"]
@@ -201,14 +200,11 @@ def test_race_at_home_resumes_with_the_next_seed(tmp_path, monkeypatch, capsys) 
     home._keep(home.FILE, {"entry": "worst", "seconds": 30.0, "seed": 0, "bits": 9.0})
     for seed, bits in enumerate((2.0, 3.0)):
         home._keep(home.FILE, {"entry": "other", "seconds": 30.0, "seed": seed, "bits": bits})
-    home.race("mine", four, 30.0, [0, 1])  # type: ignore[arg-type]
+    home.race("mine", four, 30.0, [0, 1])
     own = [row["bits"] for row in json.loads(home.FILE.read_text()) if row["entry"] == "mine"]
     low, high = sorted((own[0] - 2.0, own[1] - 3.0))
-    assert (
-        f"mine minus other, the best of your other entries, seed by seed: from {low:+.3f} to {high:+.3f} bits"
-        in capsys.readouterr().out
-    )
-    home.race("wrong", four | {"encode": functions(RIGHT, WRONG["loses-bytes"])["encode"]}, 30.0)  # type: ignore[arg-type]
+    assert f"seed by seed: from {low:+.3f} to {high:+.3f} bits" in capsys.readouterr().out
+    home.race("wrong", four | {"encode": functions(RIGHT, WRONG["loses-bytes"])["encode"]}, 30.0)
     assert rules.SENTENCES["loses-bytes"] in capsys.readouterr().out
 
 
@@ -221,25 +217,16 @@ def test_an_entry_of_a_kind_has_the_better_of_two_scales_in_the_sprint() -> None
         assert rules.worth(2.0, long, kind) == rules.worth(2.0, long) == rules.points(2.0, rules.THRESHOLDS[long])
         assert all(rules.worth(b / 100, sprint, kind) >= rules.worth(b / 100, sprint) for b in range(180, 300, 5))
     measured = stored(home.MEASURED) | stored(home.ABLATED)
-    good = {
-        "counts": "Kneser–Ney and the passage",
-        "recurrent": "our best without counts",
-        "Transformer": "Transformer",
-    }
-    assert {*good} == {*rules.KINDS}
-    for kind, entry in good.items():
+    good = ["Kneser–Ney and the passage", "our best without counts", "Transformer"]
+    for kind, entry in zip(rules.KINDS, good, strict=True):
         assert all(rules.worth(bits, sprint, kind) == rules.MOST for bits in measured[entry, sprint].values())
-    said = {
-        "Name: x y.\nKind: transformer.": ("x y", "Transformer"),
-        "Name: x. Mine: all\nKind: new": ("x", ""),
-        "": ("", ""),
-    }
-    assert {text: heats._name_and_kind([_answer(text)]) for text in said} == said
-
-
-def _answer(text: str) -> Any:
-    cell = {"source": text, "metadata": {"nbgrader": {"grade_id": heats.CELL}}}
-    return types.SimpleNamespace(cells=[cell])
+    for text, said in (
+        ("Name: x y.\nKind: transformer.", ("x y", "Transformer")),
+        ("Name: x. Mine: all\nKind: new", ("x", "")),
+        ("", ("", "")),
+    ):
+        cell = {"source": text, "metadata": {"nbgrader": {"grade_id": heats.CELL}}}
+        assert heats._name_and_kind([types.SimpleNamespace(cells=[cell])]) == said  # type: ignore[list-item]
 
 
 def test_the_curve_draws_every_entry_within_the_frame_and_ones_own_in_black(
@@ -336,20 +323,14 @@ def test_the_model_answer_and_the_note_say_what_was_measured() -> None:
     assert f"needs {mean['GPT', 60.0]:.2f} bits per byte in the sprint" in PAGE
     assert f"of the Transformer: {mean['LSTM', 60.0]:.2f}." in PAGE
     alone, counts, mixed = (mean[entry, 60.0] for entry in ("LSTM", "Kneser–Ney, byte pairs", "our best without cache"))
-    assert (
-        f"alone needs {alone:.2f} bits, Kneser–Ney alone {counts:.2f}, and a larger LSTM mixed with it {mixed:.2f}"
-        in PAGE
-    )
-    long = (
-        f"GPT then needs {mean['GPT', 600.0]:.2f} bits and the course's LSTM {mean['LSTM', 600.0]:.2f} in its one run"
-    )
-    assert f"{long}, less than the {counts:.2f} of Kneser–Ney" in PAGE
+    assert f"alone needs {alone:.2f} bits, Kneser–Ney alone {counts:.2f}, and a larger LSTM" in PAGE
+    assert f"mixed with it {mixed:.2f}" in PAGE
+    assert f"GPT then needs {mean['GPT', 600.0]:.2f} bits and the course's LSTM {mean['LSTM', 600.0]:.2f}" in PAGE
+    assert f"less than the {counts:.2f} of Kneser–Ney" in PAGE
     assert max(found["GPT", 600.0].values()) < counts
-    assert f"how sure both are: {mean['our best without cache', 60.0]:.2f}." in PAGE
-    on_average = (
-        f"{mean['our best', 60.0]:.2f} on average, from {min(sprint.values()):.3f} to {max(sprint.values()):.3f}."
-    )
-    assert on_average in PAGE
+    assert f"how sure both are: {mixed:.2f}." in PAGE
+    assert f"{mean['our best', 60.0]:.2f} on average" in PAGE
+    assert f"from {min(sprint.values()):.3f} to {max(sprint.values()):.3f}." in PAGE
     assert f"gained only {mean['our best', 60.0] - mean['our best', 600.0]:.3f} bits" in PAGE
     losses = [bits - sprint[seed] for seed, bits in less["our best without cache", 60.0].items()]
     assert f"gained {sum(losses) / len(losses):.2f}." in PAGE
@@ -371,16 +352,10 @@ def test_every_cell_of_the_courses_entries_can_be_read() -> None:
 
 
 def test_the_command_records_our_entries_and_resumes(tmp_path: Path, monkeypatch) -> None:
-    trained: list[int] = []
-    entry = functions(RIGHT)
-
-    def train(texts: list[str], seconds: float, seed: int) -> object:
-        trained.append(seed)
-        return entry["train"](texts, seconds, seed)  # type: ignore[operator]
-
+    entry, trained = an_entry()
     monkeypatch.setattr(home, "MEASURED", tmp_path / "measured.json")
     monkeypatch.setattr(split, "at_home", lambda: SMALL)
-    monkeypatch.setattr(ours, "entry_of", lambda name: {f: entry[f] for f in parts.FUNCTIONS} | {"train": train})
+    monkeypatch.setattr(ours, "entry_of", lambda name: entry)
     given = argparse.Namespace(ours="LSTM", seeds=1, record=True, factor=1.0)
     racing._ours(given, 600.0)
     given.seeds = 2

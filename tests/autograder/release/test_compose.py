@@ -10,14 +10,15 @@ from autograder.grading.course import Course
 from autograder.grading.run import grade
 from autograder.question.find import find
 from autograder.question.form import COURSE, mentioned
-from autograder.question.questions import opened, read_master
+from autograder.question.questions import opened
 from autograder.release.build import build_exercises
 from autograder.release.compose import compose, core_faults, core_of, core_sheets
 from autograder.sandbox import Box
-from autograder.sandbox.tiers import bubblewrap_fault
 from autograder.texts import notebooks
 from autograder.texts.text import from_text
 from tests.autograder.courses import ROOT, course, hand_in, nothing, snapshot, writes
+from tests.autograder.sandbox.conftest import NEEDS_SANDBOX
+from tests.autograder.synthetic import answers
 
 CHOSEN = ("transformer.rms_norm", "gates.leaky", "gates.lstm_step", "attention.attend", "gates.written")
 CORE_SHEET = "attention_core"
@@ -53,13 +54,11 @@ def test_what_a_core_question_needs_is_core(tmp_path):
     root = course(tmp_path, "attention")
     path = root / "solutions/attention/attention.py"
     text = path.read_text(encoding="utf-8")
-    path.write_text(
-        text.replace("[[attention.attend, 30 minutes, medium, core]]", "[[attention.attend, 30 minutes, medium, more]]")
-    )
+    mark = "[[attention.attend, 30 minutes, medium, core]]"
+    path.write_text(text.replace(mark, mark.replace("core", "more")))
     found = list(core_faults(root, "attention"))
-    assert (
-        "the question scaled_dot_product_attention also needs attend, which the heading calls more, not core" in found
-    )
+    needs = "the question scaled_dot_product_attention also needs attend, which the heading calls more, not core"
+    assert needs in found
     assert any(fault.startswith("a cell that needs multi_head_attention") for fault in found)
 
 
@@ -111,7 +110,7 @@ def test_what_a_sheet_mentions_and_lacks_is_said(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(bubblewrap_fault() is not None, reason=f"no sandbox here: {bubblewrap_fault()}")
+@NEEDS_SANDBOX
 @pytest.mark.parametrize("sheet", ["chosen", CORE_SHEET])
 def test_the_solutions_earn_everything_and_an_empty_sheet_nothing(sheet, tmp_path, monkeypatch):
     root = course(tmp_path, "attention", "gates", "transformer")
@@ -127,12 +126,7 @@ def test_the_solutions_earn_everything_and_an_empty_sheet_nothing(sheet, tmp_pat
     monkeypatch.setattr(assignments, "CHECKOUT", root)
     monkeypatch.syspath_prepend(root)
     build_exercises(root, audited=False)
-    master = read_master(root / f"solutions/{sheet}/{sheet}.ipynb")
-    solved = {
-        cell.metadata.nbgrader.grade_id: cell.source for cell in master.cells
-        if cell.metadata.get("nbgrader", {}).get("solution")
-    }  # fmt: skip
-    hand_in(root, sheet, "solved", writes(solved))
+    hand_in(root, sheet, "solved", writes(answers(root, sheet)))
     hand_in(root, sheet, "empty", nothing)
     with Box() as box:
         monkeypatch.setattr(execute_module, "shared_box", lambda isolation: box)

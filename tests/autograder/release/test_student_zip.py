@@ -118,13 +118,18 @@ def test_a_secret_in_a_notebook_is_found():
     assert secret in found
 
 
-def test_a_leak_stops_the_release_and_nothing_is_written(tmp_path, monkeypatch, capsys):
+@pytest.fixture
+def here(monkeypatch):
+    """This checkout, in which nothing has to be built."""
+    for module in (make_module.exercises, make_module.notebooks):
+        monkeypatch.setattr(module, "build", lambda root: (0, []))
+    return environment.locate(ROOT, here=True)
+
+
+def test_a_leak_stops_the_release_and_nothing_is_written(tmp_path, monkeypatch, here, call):
     monkeypatch.setattr(make_module, "contents", lambda root, names: {"solutions/a.py": b""})
-    monkeypatch.setattr(make_module.exercises, "build", lambda root: (0, []))
-    monkeypatch.setattr(make_module.notebooks, "build", lambda root: (0, []))
-    place = environment.locate(ROOT, here=True)
-    assert main(place, ["--to", str(tmp_path / "out")]) == 1
-    assert "solutions/a.py: this file stays with the instructor" in capsys.readouterr().err
+    said = call(main, here, "--to", tmp_path / "out", code=1)
+    assert "solutions/a.py: this file stays with the instructor" in said
     assert not (tmp_path / "out").exists()
 
 
@@ -167,14 +172,10 @@ def test_an_assignment_can_be_left_for_later_and_one_that_is_not_there_is_named(
         contents(ROOT, ["attentoin"])
 
 
-def test_misuse_is_2_and_an_unknown_assignment_1(monkeypatch, capsys):
-    place = environment.locate(ROOT, here=True)
+def test_misuse_is_2_and_an_unknown_assignment_1(here, call):
     with pytest.raises(SystemExit, match="2"):
-        main(place, ["--what"])
-    monkeypatch.setattr(make_module.exercises, "build", lambda root: (0, []))
-    monkeypatch.setattr(make_module.notebooks, "build", lambda root: (0, []))
-    assert main(place, ["nothing"]) == 1
-    assert "there is no assignment 'nothing'" in capsys.readouterr().err
+        main(here, ["--what"])
+    assert "there is no assignment 'nothing'" in call(main, here, "nothing", code=1)
 
 
 # --- a student's copy works -------------------------------------------------------------------------------

@@ -22,6 +22,10 @@ ROOMS = {
     "by text": "import importlib\ndef f(x): return importlib.import_module('nlmcore.attention').causal_mask(3)",
     "as an attribute": "import nlmcore\ndef f(x): return nlmcore.attention.causal_mask(3)",
     "out of a closure": "from nlmcore.attention import causal_mask\ndef make(g): return lambda x: g(3)\nf = make(causal_mask)  # def f",
+    "a star": "from nlmcore.attention import *\nfrom nlmcore.attention.scores import attend\ndef f(x): return attend(x, x)",
+    "a module of it": "import nlmcore.attention.scores as s\ndef f(x): return s.attend(x, x)",
+    "a method": "from nlmcore import attention\ndef f(x): return attention.MultiHeadAttention.forward(None, x)",
+    "a class of its class": "from nlmcore.attention import MultiHeadAttention as M\ndef f(x):\n    class A(M): pass\n    return x",
     "in a class": "class A:\n    def __call__(self, x):\n        import nlmcore.attention as a\n        return a.causal_mask(3)\nf = A()  # def f",
 }
 OPEN = {

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
@@ -24,6 +25,24 @@ def asking(function: str, *calls: tuple[object, ...], returns: tuple[str, ...] =
     names = tuple("abcdef"[: len(calls[0])])
     interview = Interview(function=function, arguments=names, returns=returns, calls=calls, **more)  # type: ignore[arg-type]
     return Cell(id="test", source="", interviews=(interview,))
+
+
+def run(
+    box: Box, *parts: str | Cell, limits: Limits | None = None, ended: str = "finished", **more: object
+) -> BoxResult:
+    """A notebook of these parts, the source of a cell or an interview (`asking`); it ends as it should."""
+    made = tuple(Cell(id=f"cell-{at}", source=one) if isinstance(one, str) else one for at, one in enumerate(parts, 1))
+    result = box.run(Job(name="a notebook", cells=made, **more), limits)  # type: ignore[arg-type]
+    assert result.ended == ended, (result.words, result)
+    return result
+
+
+def descendants(process: int) -> list[int]:
+    try:
+        own = [int(word) for word in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+    except OSError:  # it has ended meanwhile
+        return []
+    return [*own, *(below for child in own for below in descendants(child))]
 
 
 HONEST = Job(
@@ -65,6 +84,9 @@ def real_box(limits: Limits) -> Box:
             pytest.fail(f"the sandbox must be real where the tests are law: {fault}")
         pytest.skip(f"no sandbox here: {fault}")
     return Box(limits, "bubblewrap")
+
+
+NEEDS_SANDBOX = pytest.mark.skipif(bubblewrap_fault() is not None, reason=f"no sandbox here: {bubblewrap_fault()}")
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,7 @@
 import pytest
 
 from autograder.extras.imported.tricks import TRICKS
-from autograder.sandbox import Box, Cell, CellResult, Job
+from autograder.sandbox import Box, Cell, CellResult, Job, Limits
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 CLOSED = (
@@ -21,12 +21,6 @@ EXAMPLES = (
     "assert not doctest.DocTestRunner(verbose=False).run("
     "doctest.DocTestParser().get_doctest('>>> f(2)\\n4\\n', globals(), 'q', None, 0)).failed"
 )
-
-
-@pytest.fixture(scope="module")
-def box():
-    with Box() as made:
-        yield made
 
 
 def run(box: Box, before: str, *tests: str) -> list[CellResult]:
@@ -76,8 +70,6 @@ def test_an_error_says_its_line(box):
 
 
 def test_a_test_that_does_not_end_is_interrupted(box):
-    from autograder.sandbox import Limits
-
     cells = (Cell(id="t", source="while True: pass", test=True), Cell(id="u", source="assert True", test=True))
     result = box.run(Job(name="x", cells=cells), Limits(cell_wall=0.5))
     assert result.cells[0].outputs[0]["ename"] == "TookTooLong"

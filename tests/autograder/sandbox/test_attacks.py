@@ -5,18 +5,18 @@
 import contextlib
 import os
 import signal
-import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 import torch
 
-from autograder.sandbox import Box, BoxFault, BoxResult, Job, Limits
+from autograder.sandbox import Box, BoxFault, Job, Limits
 from autograder.sandbox.places import SCRATCH
-from tests.autograder.sandbox.conftest import SHORT, asking, cells, is_whole, shown
+from tests.autograder.sandbox.conftest import SHORT, asking, cells, descendants, is_whole, run, shown
 
 SECRET = "the-answer-is-" + "forty-two"
 
@@ -282,6 +282,10 @@ def forge(frame: str) -> str:
         ("[os.write(d, struct.pack('>QQ', 20000, 0) + b'[' * 20000) for d in pipes[1:]]", "protocol"),
         ("[os.write(d, struct.pack('>QQ', 20, 0)) for d in pipes[1:]]\nwhile True: pass", "protocol"),
         ("for d in pipes: os.dup2(os.open('/dev/null', os.O_RDWR), d)", "left"),
+        (  # an answer to the question of a later cell, whose ticket it does not know
+            "send({'ticket': 'x', 'outcomes': [{'outputs': [], 'fault': None, 'changed': []}], 'closed': [], 'noted': []})",
+            "protocol",
+        ),
     ],
 )
 def test_forged_replies_end_the_notebook_and_nothing_else(box: Box, frame: str, ended: str) -> None:
@@ -293,16 +297,6 @@ def test_forged_replies_end_the_notebook_and_nothing_else(box: Box, frame: str, 
     is_whole(box)
 
 
-def test_answers_written_before_the_question_do_not_count(box: Box) -> None:
-    """A cell cannot answer for a later one: it does not know the later question's ticket."""
-    frame = (
-        "send({'ticket': 'x', 'outcomes': [{'outputs': [], 'fault': None, 'changed': []}], 'closed': [], 'noted': []})"
-    )
-    result = box.run(Job(name="early", cells=(*cells(forge(frame)), asking("f", (1.0,)))))
-    assert result.ended == "protocol"
-    assert result.cells == ()
-
-
 def test_a_ticket_cannot_be_used_twice(box: Box) -> None:
     """A function that finds its own question's ticket in memory, and answers twice with it."""
     source = forge(
@@ -310,18 +304,14 @@ def test_a_ticket_cannot_be_used_twice(box: Box) -> None:
         "            for i in range(2):\n                send({'ticket': o['ticket'], 'closed': [], 'noted': [], 'outcomes':"
         " [{'outputs': [], 'fault': ['a', 'b', 'c', 'd'], 'changed': []}]})\n    return a\n"
     )
-    result = box.run(Job(name="twice", cells=(*cells(source), asking("f", (1.0,)), *cells("1"))))
-    assert result.ended == "protocol"
+    run(box, source, asking("f", (1.0,)), "1", ended="protocol")
     is_whole(box)
 
 
 def test_inputs_are_not_there_before_their_cell_is_reached(box: Box) -> None:
     look = "import gc, torch\nprint([t.tolist() for t in gc.get_objects() if type(t) is torch.Tensor and 7654.0 in t])"
     bytes_too = "print(any(b'\\x00\\x30\\xef\\x45' in o for o in gc.get_objects() if type(o) is bytes))"
-    job = Job(
-        name="peek", cells=(*cells(f"{look}\n{bytes_too}\ndef f(a): return a"), asking("f", (torch.tensor([7654.0]),)))
-    )
-    result = box.run(job)
+    result = run(box, f"{look}\n{bytes_too}\ndef f(a): return a", asking("f", (torch.tensor([7654.0]),)))
     assert shown(result) == "[]\nFalse\n"
     assert result.cells[-1].outcomes[0][0].outputs[0].tolist() == [7654.0]
 
@@ -330,41 +320,18 @@ def test_nothing_of_one_notebook_reaches_the_next(box: Box) -> None:
     """Files, modules, variables, generators: every notebook begins where the first began."""
     trace = f"import os, sys, torch, random\nprint(os.listdir('.'), os.listdir({SCRATCH!r}), os.getcwd())\n"
     trace += "print('x' in globals(), hasattr(torch, 'mine'), torch.rand(1).item(), random.random(), len(sys.modules))"
-    first = box.run(Job(name="first", cells=cells(trace)))
+    first = shown(run(box, trace))
     spoil = f"x = 1; torch.mine = 2; open('a', 'w'); open('{SCRATCH}/b', 'w'); torch.manual_seed(5); random.seed(3)"
-    box.run(Job(name="spoiler", cells=cells(trace, spoil)))
-    again = box.run(Job(name="again", cells=cells(trace)))
-    assert shown(first) == shown(again)
-    assert shown(first).startswith(f"[] ['work'] {SCRATCH}/work\nFalse False ")
+    run(box, trace, spoil)
+    assert first == shown(run(box, trace))
+    assert first.startswith(f"[] ['work'] {SCRATCH}/work\nFalse False ")
 
 
 def test_every_process_is_gone_afterwards(box: Box) -> None:
-    box.run(
-        Job(
-            name="threads",
-            cells=cells("import threading, time\nthreading.Thread(target=time.sleep, args=(99,)).start()"),
-        )
-    )
+    run(box, "import threading, time\nthreading.Thread(target=time.sleep, args=(99,)).start()")
     time.sleep(0.1)
-    inside = [p for p in _descendants(box._parents[False].process.pid)]
+    inside = descendants(box._parents[False].process.pid)
     assert len(inside) <= 2, inside  # bubblewrap's own process 1, and the warm parent
-
-
-def _descendants(root: int) -> list[int]:
-    children: dict[int, list[int]] = {}
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdecimal():
-            try:
-                parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-            except OSError:
-                continue
-            children.setdefault(parent, []).append(int(folder.name))
-    found, waiting = [], [root]
-    while waiting:
-        more = children.get(waiting.pop(), [])
-        found += more
-        waiting += more
-    return found
 
 
 def test_a_lost_parent_is_replaced(box: Box) -> None:
@@ -380,7 +347,7 @@ def test_a_lost_parent_is_replaced(box: Box) -> None:
 def test_a_parent_that_hangs_is_replaced(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
     is_whole(box)
     starts = box.starts
-    inside = _descendants(box._parents[False].process.pid)
+    inside = descendants(box._parents[False].process.pid)
     for process in inside:
         with contextlib.suppress(ProcessLookupError):  # a child of the test before may end just now
             os.kill(process, signal.SIGSTOP)
@@ -396,33 +363,18 @@ def test_a_parent_that_hangs_is_replaced(box: Box, monkeypatch: pytest.MonkeyPat
 
 
 def test_threads_share_a_box(box: Box) -> None:
-    faults: list[BaseException] = []
-
-    def use() -> None:
-        try:
-            is_whole(box)
-        except BaseException as error:
-            faults.append(error)
-
-    threads = [threading.Thread(target=use) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert faults == []
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(is_whole, [box] * 3))
 
 
 def test_what_was_reached_before_the_end_is_kept(box: Box) -> None:
     source = "import os\ndef f(a): return a\ndef g(a): os._exit(1)"
-    job = Job(name="half", cells=(*cells(source), asking("f", (1.0,)), asking("g", (1.0,)), *cells("1")))
-    result = box.run(job)
-    assert (result.ended, result.at) == ("left", "test")
+    result = run(box, source, asking("f", (1.0,)), asking("g", (1.0,)), "1", ended="left")
+    assert result.at == "test"
     assert [len(cell.outcomes) for cell in result.cells] == [0, 1, 0]
-    assert isinstance(result, BoxResult)
 
 
 def test_wall_time_is_kept(box: Box) -> None:
     began = time.monotonic()
-    result = box.run(Job(name="slow", cells=cells("import time", *["time.sleep(0.6)"] * 10)), Limits(wall=2))
-    assert result.ended == "total"
+    run(box, "import time", *["time.sleep(0.6)"] * 10, limits=Limits(wall=2), ended="total")
     assert time.monotonic() - began < 5.5 < 10 * 0.6

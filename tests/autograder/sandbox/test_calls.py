@@ -9,17 +9,14 @@ import pytest
 import torch
 
 from autograder.question.outcome import Outcome
-from autograder.sandbox import Box, Cell, Interview, Job, Limits, Seed
-from tests.autograder.sandbox.conftest import LIMITS, SHORT, asking, cells, is_whole
+from autograder.sandbox import Box, Cell, Interview, Limits, Seed
+from tests.autograder.sandbox.conftest import LIMITS, SHORT, asking, is_whole, run
 
 
 def ask(
     box: Box, source: str, *calls: tuple[Any, ...], returns: tuple[str, ...] = ("y",), limits: Limits = LIMITS
 ) -> tuple[Outcome, ...]:
-    job = Job(name="one function", cells=(*cells(source), asking("f", *(calls or ((),)), returns=returns)))
-    result = box.run(job, limits)
-    assert result.ended == "finished", (result.words, result)
-    return result.cells[-1].outcomes[0]
+    return run(box, source, asking("f", *(calls or ((),)), returns=returns), limits=limits).cells[-1].outcomes[0]
 
 
 GOOD = {
@@ -101,9 +98,7 @@ def mute(): raise Mute
 
 def test_results_in_every_good_form_come_back(box: Box) -> None:
     source = HEAD + "\n".join(f"def f{i}(): return {code}" for i, (code, _) in enumerate(GOOD.values()))
-    tests = tuple(asking(f"f{i}", ()) for i in range(len(GOOD)))
-    result = box.run(Job(name="good", cells=(*cells(source), *tests)))
-    assert result.ended == "finished"
+    result = run(box, source, *(asking(f"f{i}", ()) for i in range(len(GOOD))))
     for cell, (name, (_, expected)) in zip(result.cells[1:], GOOD.items(), strict=True):
         ((outcome,),) = cell.outcomes
         assert outcome.fault is None, (name, outcome)
@@ -112,11 +107,8 @@ def test_results_in_every_good_form_come_back(box: Box) -> None:
 
 def test_odd_results_become_words(box: Box) -> None:
     source = HEAD + "\n".join(f"def f{i}(): return {code}" for i, (code, _, _) in enumerate(ODD.values()))
-    tests = tuple(asking(f"f{i}", ()) for i in range(len(ODD)))
-    result = box.run(
-        Job(name="odd", cells=(*cells(source), *tests)), replace(LIMITS, wall=200, call_cpu=1, call_wall=60)
-    )
-    assert result.ended == "finished", result.words
+    tests = (asking(f"f{i}", ()) for i in range(len(ODD)))
+    result = run(box, source, *tests, limits=replace(LIMITS, wall=200, call_cpu=1, call_wall=60))
     for cell, (name, (_, kind, words)) in zip(result.cells[1:], ODD.items(), strict=True):
         ((outcome,),) = cell.outcomes
         assert outcome.fault is not None, (name, outcome)
@@ -129,14 +121,7 @@ def test_odd_results_become_words(box: Box) -> None:
 
 def test_numbers_that_are_none_come_back_as_they_are(box: Box) -> None:
     (outcome,) = ask(box, "import torch\ndef f(): return torch.tensor([float('nan'), float('inf'), -0.0])")
-    assert outcome.outputs[0].isnan().tolist() == [True, False, False]
-    assert outcome.outputs[0].isinf().tolist() == [False, True, False]
-
-
-def test_booleans_are_zero_or_one(box: Box) -> None:
-    source = "import torch\ndef f(): return torch.tensor([7, 0, 255], dtype=torch.uint8).view(torch.bool)"
-    (outcome,) = ask(box, source)
-    assert outcome.outputs[0].view(torch.uint8).tolist() == [1, 0, 1]
+    assert str(outcome.outputs[0].tolist()) == "[nan, inf, -0.0]"
 
 
 def test_several_results_and_their_number(box: Box) -> None:
@@ -162,22 +147,22 @@ def f(t, n, x, s, b, nothing, pair, listed, named, g):
     nested = ((1, (2.5, "x")), [1, [2]], {"a": [1], "b": None}, Seed(5))
     names = tuple("abcdefghij")
     interview = Interview(function="f", arguments=names, returns=("y",), calls=((*arguments, *nested),) * 2)
-    result = box.run(Job(name="arguments", cells=(*cells(source), Cell(id="test", source="", interviews=(interview,)))))
+    result = run(box, source, Cell(id="test", source="", interviews=(interview,)))
     for outcome in result.cells[-1].outcomes[0]:
         assert outcome.fault is None, outcome.fault
         assert outcome.outputs[0].equal(torch.rand(2, generator=torch.Generator().manual_seed(5)) + 15)
         assert outcome.changed == ()
 
 
-def test_what_was_changed_is_told(box: Box) -> None:
-    (outcome,) = ask(box, "def f(a, b):\n    b += 1\n    return a", (torch.zeros(2), torch.zeros(2)))
-    assert outcome.changed == ("b",)
-
-
-def test_what_was_changed_in_lists_of_tensors_is_told(box: Box) -> None:
-    source = "def f(a, b):\n    b[0][0] += 1\n    return a[0]"
-    listed = ([torch.zeros(2), torch.ones(3)], [[torch.zeros(2)]])
-    (outcome,) = ask(box, source, listed)
+@pytest.mark.parametrize(
+    ("source", "arguments"),
+    [
+        ("b += 1\n    return a", (torch.zeros(2), torch.zeros(2))),
+        ("b[0][0] += 1\n    return a[0]", ([torch.zeros(2), torch.ones(3)], [[torch.zeros(2)]])),
+    ],
+)
+def test_what_was_changed_is_told(box: Box, source: str, arguments: tuple[Any, Any]) -> None:
+    (outcome,) = ask(box, f"def f(a, b):\n    {source}", arguments)
     assert outcome.fault is None, outcome.fault
     assert outcome.changed == ("b",)
 
@@ -217,7 +202,7 @@ def test_a_method_is_found_by_its_dotted_name(box: Box) -> None:
         "import torch\nmodel = torch.nn.Linear(2, 1)\nclass A:\n    @property\n    def b(self): raise KeyError\na = A()"
     )
     one, other = asking("model.forward", (torch.ones(1, 2),)), asking("a.b", (torch.ones(2),))
-    result = box.run(Job(name="dotted", cells=(*cells(source), one, other)))
+    result = run(box, source, one, other)
     assert result.cells[1].outcomes[0][0].outputs[0].shape == (1, 1)
     fault = result.cells[2].outcomes[0][0].fault
     assert fault is not None
@@ -240,7 +225,7 @@ def test_many_large_results_stay_within_the_limit(box: Box) -> None:
 
 
 def test_functions_print_nothing_into_the_notebook(box: Box) -> None:
-    result = box.run(Job(name="loud", cells=(*cells("def f():\n    print('x' * 100)\n    return 1"), asking("f", ()))))
+    result = run(box, "def f():\n    print('x' * 100)\n    return 1", asking("f", ()))
     assert result.cells[-1].outputs == ()
     assert result.cells[-1].outcomes[0][0].outputs[0].item() == 1
 
@@ -254,7 +239,7 @@ def test_arguments_that_cannot_be_sent_are_the_graders_fault(box: Box) -> None:
 def test_many_cells_that_show_much_leave_what_decides_a_mark(box: Box) -> None:
     flood = "print('x' * 200_000)"
     sources = (*[flood] * 8, "2.5", f"{flood}\n1 / 0", "3")
-    result = box.run(Job(name="much", cells=cells(*sources)), replace(LIMITS, shown=500_000))
+    result = run(box, *sources, limits=replace(LIMITS, shown=500_000))
     assert len(str(result.cells)) < 700_000
     assert "all cells together" in str(result.cells[4].outputs)
     assert result.cells[8].outputs[-1]["data"] == {"text/plain": "2.5"}
@@ -264,5 +249,5 @@ def test_many_cells_that_show_much_leave_what_decides_a_mark(box: Box) -> None:
 
 def test_many_notes_are_not_all_kept(box: Box) -> None:
     look = "for n in range(20):\n    try: open(f'/not/there/{}/{n}')\n    except OSError: pass"
-    result = box.run(Job(name="notes", cells=cells(*[look.replace("{}", str(n)) for n in range(9)])))
+    result = run(box, *[look.replace("{}", str(n)) for n in range(9)])
     assert 20 <= len(result.incidents) <= 110

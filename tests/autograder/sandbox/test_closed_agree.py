@@ -13,10 +13,9 @@ from autograder.question.closed import ALONE, absent_home
 from autograder.question.interview import heard_answers, questions
 from autograder.question.missing import missing
 from autograder.question.specification import Property, case
-from autograder.sandbox import Box, Interview, Job
-from autograder.sandbox.job import Cell
+from autograder.sandbox import Box
 from tests.autograder.sandbox.closed_cases import ROOM, USES, Use
-from tests.autograder.sandbox.conftest import cells, shown
+from tests.autograder.sandbox.conftest import asking, run, shown
 from tests.autograder.test_specification import doubling
 
 X = torch.randn(3, 4)
@@ -43,10 +42,9 @@ def test_at_home(use: Use) -> None:
 
 @pytest.mark.parametrize("use", ROWS)
 def test_in_the_sandbox(box: Box, use: Use) -> None:
-    ask = Interview(function="f", arguments=("x",), returns=("y",), calls=((X,),), numpy=use.numpy)
-    both = (*cells(use.source), Cell(id="test", source="", interviews=(ask,)))
-    result = box.run(Job(name=use.name, cells=both, closed=() if use.numpy else (ROOM,), numpy=use.numpy))
-    assert result.ended == "finished", result.words
+    closed = () if use.numpy else (ROOM,)
+    result = run(box, use.source, asking("f", (X,), numpy=use.numpy), closed=closed, numpy=use.numpy)
+    assert result.cells[0].closed == ()
     assert result.cells[-1].closed == ((ROOM,) if use.refused and not use.numpy else ())
     fault = result.cells[-1].outcomes[0][0].fault
     assert (None if fault is None else fault.kind) == ("ClosedName" if use.refused else None)
@@ -78,10 +76,7 @@ def test_a_value_that_the_check_calls_missing_is_missing_in_the_sandbox(box: Box
         exec(source, scope)
     expected = ["TABLE"] if "torch" in made else []
     assert missing(scope["f"], sources, lambda value: absent_home(value, alone.is_absent)) == expected
-    ask = Interview(function="f", arguments=("x",), returns=("y",), calls=((X,),), numpy=True)
-    result = box.run(
-        Job(name="made", cells=(*cells(*sources), Cell(id="test", source="", interviews=(ask,))), numpy=True)
-    )
+    result = run(box, *sources, asking("f", (X,), numpy=True), numpy=True)
     fault = result.cells[-1].outcomes[0][0].fault
     assert re.findall(r"name '(\w+)' is not defined", "" if fault is None else fault.words) == expected
 
@@ -128,10 +123,7 @@ torch = pool.submit(__import__, "torch").result().ops.aten
 @pytest.mark.parametrize("road", ROADS)
 def test_no_road_leads_to_pytorch_where_it_is_not(box: Box, road: str) -> None:
     source = f"import numpy as np\n{ROADS[road]}\nif 'f' not in globals():\n    def f(x): return torch.from_numpy(x)"
-    ask = Interview(function="f", arguments=("x",), returns=("y",), calls=((X,),), numpy=True)
-    both = (*cells(source), Cell(id="test", source="", interviews=(ask,)))
-    result = box.run(Job(name=road, cells=both, numpy=True))
-    assert result.ended == "finished", result.words
+    result = run(box, source, asking("f", (X,), numpy=True), numpy=True)
     assert result.cells[-1].outcomes[0][0].fault is not None
 
 
@@ -146,6 +138,6 @@ for name, path in {files!r}.items():
         print(name)
     except OSError: pass
 """
-    result = box.run(Job(name="packages", cells=cells(source), numpy=True))
+    result = run(box, source, numpy=True)
     assert shown(result).split() == ["numpy"]
     assert any("asked for a file" in words for words in result.incidents)

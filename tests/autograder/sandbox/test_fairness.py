@@ -3,19 +3,13 @@
 # ruff: noqa: E501  (a table: one case to a line)
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
 
-from autograder.sandbox import Box, BoxResult, Job
-from tests.autograder.sandbox.conftest import LIMITS, asking, cells, shown
-
-
-def run(box: Box, *sources: str, **more: object) -> BoxResult:
-    result = box.run(Job(name="honest", cells=cells(*sources), **more))  # type: ignore[arg-type]
-    assert result.ended == "finished", result.words
-    return result
-
+from autograder.sandbox import Box, BoxResult
+from tests.autograder.sandbox.conftest import LIMITS, asking, descendants, run, shown
 
 HONEST = {
     "warnings": ("import warnings\nwarnings.warn('careful')\nimport torch\ntorch.ones(2).T.T", "careful"),
@@ -48,6 +42,7 @@ HONEST = {
     "einsum and friends": ("import torch, numpy as np\nprint(torch.einsum('ij,jk->ik', torch.eye(2), torch.eye(2)).trace(), np.linalg.inv(np.eye(2)).sum())", "2.0"),
     "exit by name": ("quit", ""),
     "help": ("len?", ""),
+    "training": ("import torch\nmodel = torch.nn.LSTM(3, 4)\nadam = torch.optim.Adam(model.parameters(), lr=0.05)\nx, y = torch.randn(5, 8, 3), torch.randn(5, 8, 4) * 0.1\nlosses = []\nfor step in range(30):\n    adam.zero_grad()\n    loss = torch.nn.functional.mse_loss(torch.tanh(model(x)[0]), y)\n    loss.backward()\n    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n    adam.step()\n    losses.append(loss.item())\nprint(losses[-1] < losses[0] / 2)", "True"),
     "a pickle in memory": ("import pickle, copy\nprint(pickle.loads(pickle.dumps([1])), copy.deepcopy([2]))", "[1] [2]"),
     "platform": ("import platform, os, getpass\nprint(platform.python_version(), os.cpu_count() > 0, getpass.getuser())", "student"),
     "multi-line strings and unicode": ("print('''α\nβ''')", "α\nβ"),
@@ -69,40 +64,14 @@ def test_three_styles_of_one_function(box: Box) -> None:
     wide = "f = lambda x: (x.double().numpy() * 2)"
     x = torch.randn(4)
     for style in (loops, in_place, wide):
-        result = box.run(
-            Job(name="style", cells=(*cells(f"import torch\n{style}\nf(torch.ones(2))"), asking("f", (x,))))
-        )
+        result = run(box, f"import torch\n{style}\nf(torch.ones(2))", asking("f", (x,)))
         torch.testing.assert_close(result.cells[-1].outcomes[0][0].outputs[0].float(), 2 * x)
-
-
-def test_training_works(box: Box) -> None:
-    source = """
-import torch
-from torch import nn
-model = nn.Sequential(nn.Linear(3, 16), nn.Tanh(), nn.LSTM(16, 4, batch_first=True))
-optimizer = torch.optim.Adam(model.parameters(), lr=0.05)
-x, y = torch.randn(8, 5, 3), torch.randn(8, 5, 4) * 0.1
-losses = []
-for step in range(30):
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(x)[0], y)
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    optimizer.step()
-    losses.append(loss.item())
-print(losses[-1] < losses[0] / 2)
-"""
-    assert shown(run(box, source)) == "True\n"
 
 
 def test_pictures_are_kept_and_bounded(box: Box) -> None:
     plot = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()"
-    result = run(
-        box,
-        plot,
-        "fig, ax = plt.subplots()\nax.imshow([[1, 2]])",
-        "for i in range(40):\n    plt.figure(); plt.plot([i]); plt.show()",
-    )
+    many = "for i in range(40):\n    plt.figure(); plt.plot([i]); plt.show()"
+    result = run(box, plot, "fig, ax = plt.subplots()\nax.imshow([[1, 2]])", many)
     kinds = [[sorted(o["data"]) for o in cell.outputs if "data" in o] for cell in result.cells]
     assert kinds[0] == [["image/png", "text/plain"]]
     assert ["image/png", "text/plain"] in kinds[1]
@@ -157,20 +126,15 @@ def test_input_fails_at_once(box: Box) -> None:
 
 
 def test_a_stream_is_one_output_in_order(box: Box) -> None:
-    outputs = (
-        run(box, "import sys\nprint('a')\nprint('b')\nprint('c', file=sys.stderr)\nprint('d')\n5").cells[0].outputs
-    )
+    source = "import sys\nprint('a')\nprint('b')\nprint('c', file=sys.stderr)\nprint('d')\n5"
+    outputs = run(box, source).cells[0].outputs
     assert [(o["output_type"], o.get("name"), o.get("text")) for o in outputs[:3]] == [
         ("stream", "stdout", "a\nb\n"),
         ("stream", "stderr", "c\n"),
         ("stream", "stdout", "d\n"),
     ]
-    assert outputs[3] == {
-        "output_type": "execute_result",
-        "data": {"text/plain": "5"},
-        "metadata": {},
-        "execution_count": 1,
-    }
+    value = {"data": {"text/plain": "5"}, "metadata": {}, "execution_count": 1}
+    assert outputs[3] == {"output_type": "execute_result", **value}
 
 
 SLOW = "import time\ndef f(seconds):\n    end = time.process_time() + seconds\n    while time.process_time() < end: pass\n    return 1.0"
@@ -184,18 +148,16 @@ def answered(result: BoxResult) -> list[list[str]]:
 
 
 def test_waiting_costs_no_processor_time_and_working_does(box: Box) -> None:
-    asked = (*cells("import time\ndef f(x):\n    time.sleep(0.7)\n    return x"), asking("f", (1.0,)))
-    assert answered(box.run(Job(name="waits", cells=asked), QUICK)) == [["answered"]]
-    result = box.run(Job(name="works", cells=(*cells(SLOW), asking("f", (0.7,)))), QUICK)
+    waits = "import time\ndef f(x):\n    time.sleep(0.7)\n    return x"
+    assert answered(run(box, waits, asking("f", (1.0,)), limits=QUICK)) == [["answered"]]
+    result = run(box, SLOW, asking("f", (0.7,)), limits=QUICK)
     assert answered(result) == [["TookTooLong"]]
     assert "0.5 seconds of processor time" in result.cells[-1].outcomes[0][0].fault.words
 
 
 def test_a_slow_answer_costs_itself_at_most(box: Box) -> None:
-    asked = (*cells(SLOW), asking("f", *[(0.3,)] * 12), replace(asking("f", (0.0,), (0.0,)), id="next"))
-    result = box.run(Job(name="slow", cells=asked), QUICK)
-    slow, after = answered(result)
-    assert result.ended == "finished"
+    asked = (asking("f", *[(0.3,)] * 12), replace(asking("f", (0.0,), (0.0,)), id="next"))
+    slow, after = answered(run(box, SLOW, *asked, limits=QUICK))
     assert slow[:3] == ["answered"] * 3
     assert slow[-1] == "TookTooLong"
     assert after == ["answered", "answered"]
@@ -212,7 +174,7 @@ HARMLESS = {
 
 @pytest.mark.parametrize("name", HARMLESS)
 def test_compilers_clocks_pools_and_profilers_accuse_nobody(box: Box, name: str) -> None:
-    result = box.run(Job(name=name, cells=(*cells(HARMLESS[name]), asking("f", (torch.ones(2),), (torch.zeros(3),)))))
+    result = run(box, HARMLESS[name], asking("f", (torch.ones(2),), (torch.zeros(3),)))
     assert answered(result) == [["answered", "answered"]], result.cells[-1]
     assert result.cells[-1].closed == ()
     assert result.incidents == ()
@@ -226,8 +188,8 @@ def test_a_seed_repeats_a_run_and_another_does_not(box: Box) -> None:
 
 def test_what_an_interview_draws_depends_on_no_cell(box: Box) -> None:
     source = "import torch\ndef f(): return torch.rand(2)"
-    one = box.run(Job(name="a", cells=(*cells(source), asking("f", ()))))
-    other = box.run(Job(name="b", cells=(*cells(source, "torch.rand(99)"), asking("f", ()))))
+    one = run(box, source, asking("f", ()))
+    other = run(box, source, "torch.rand(99)", asking("f", ()))
     assert one.cells[-1].outcomes[0][0].outputs[0].equal(other.cells[-1].outcomes[0][0].outputs[0])
 
 
@@ -237,11 +199,9 @@ def test_later_cells_see_earlier_ones(box: Box) -> None:
 
 def test_memory_is_flat_over_many_notebooks(box: Box) -> None:
     def resident() -> int:
-        found, parent = 0, box._parents[False].process.pid
-        for pid in [parent, *_children(parent)]:
-            with open(f"/proc/{pid}/statm") as file:
-                found += int(file.read().split()[1]) * 4096
-        return found
+        parent = box._parents[False].process.pid
+        pages = [Path(f"/proc/{pid}/statm").read_text().split()[1] for pid in [parent, *descendants(parent)]]
+        return sum(map(int, pages)) * 4096
 
     source = "import torch\nx = torch.randn(10**6)"
     run(box, source)
@@ -251,14 +211,7 @@ def test_memory_is_flat_over_many_notebooks(box: Box) -> None:
     assert resident() - before < 4 << 20
 
 
-def _children(pid: int) -> list[int]:
-    with open(f"/proc/{pid}/task/{pid}/children") as file:
-        own = [int(word) for word in file.read().split()]
-    return [*own, *(below for child in own for below in _children(child))]
-
-
 def test_a_notebook_costs_little(box: Box) -> None:
     """Ten cells and twenty calls: the best of several, on a machine that may be busy; a quiet one takes 0.15 s."""
     sources = ["import torch\ndef f(x): return 2 * x", *["x = torch.randn(10)\nx.sum()"] * 8]
-    job = Job(name="quick", cells=(*cells(*sources), asking("f", *[(torch.ones(3),)] * 20)))
-    assert min(box.run(job).seconds for _ in range(5)) < 0.6
+    assert min(run(box, *sources, asking("f", *[(torch.ones(3),)] * 20)).seconds for _ in range(5)) < 0.6

@@ -12,20 +12,30 @@ from pathlib import Path
 import pytest
 
 from autograder.question import alone
-from autograder.sandbox import Box, IsolationMissing, Job, Limits, places, tiers
+from autograder.sandbox import Box, BoxFault, IsolationMissing, Limits, places, tiers
 from autograder.sandbox.inside import landlock
 from autograder.sandbox.probe import probe
-from tests.autograder.sandbox.conftest import LIMITS, cells, is_whole, shown
+from tests.autograder.accounts import shown as shown_to_all
+from tests.autograder.accounts import why_not
+from tests.autograder.sandbox.conftest import LIMITS, NEEDS_SANDBOX, is_whole, run, shown
 
-NEEDS_BUBBLEWRAP = pytest.mark.skipif(tiers.bubblewrap_fault() is not None, reason="no bubblewrap here")
 NEEDS_LANDLOCK = pytest.mark.skipif(tiers.landlock_fault() is not None, reason="no Landlock here")
+TIERS = [pytest.param("bubblewrap", marks=NEEDS_SANDBOX), pytest.param("landlock", marks=NEEDS_LANDLOCK)]
+both_tiers = pytest.mark.parametrize("isolation", TIERS)
+
+
+@pytest.fixture
+def another_machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    """What it has is looked for anew."""
+    for fault in (tiers.bubblewrap_fault, tiers.landlock_fault):
+        fault.cache_clear()
+    yield monkeypatch
+    for fault in (tiers.bubblewrap_fault, tiers.landlock_fault):
+        fault.cache_clear()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "isolation",
-    [pytest.param("bubblewrap", marks=NEEDS_BUBBLEWRAP), pytest.param("landlock", marks=NEEDS_LANDLOCK)],
-)
+@both_tiers
 def test_every_attempt_of_the_probe_is_stopped(isolation: tiers.Isolation) -> None:
     facts = probe(isolation)
     assert facts.holds, [a for a in facts.attempts if not a.stopped]
@@ -63,20 +73,14 @@ def test_the_second_tier_runs_notebooks_and_closes_rooms(second_tier: Box) -> No
     is_whole(box)
     source = "import nlmcore, os\nroot = nlmcore.__path__[0]\nprint(os.path.exists(root + '/ngram/__init__.py'))\n"
     source += "open(root + '/ngram/__init__.py').close()\nopen(os.path.realpath(root) + '/attention/__init__.py')"
-    closed = box.run(Job(name="closed", cells=cells(source), closed=("nlmcore.attention",)))
+    closed = run(box, source, closed=("nlmcore.attention",))
     assert shown(closed).startswith("True\nCell 1, line 5")
     assert "PermissionError" in shown(closed)
-    full = box.run(
-        Job(
-            name="full",
-            cells=cells(
-                "import time\nfor i in range(30):\n    open(f'x{i}', 'wb').write(bytes(1 << 20)); time.sleep(0.05)"
-            ),
-        )
-    )
-    assert (full.ended, full.words) == ("killed", "Cell 'cell-1': it wrote more files than it may.")
+    fills = "import time\nfor i in range(30):\n    open(f'x{i}', 'wb').write(bytes(1 << 20)); time.sleep(0.05)"
+    full = run(box, fills, ended="killed")
+    assert full.words == "Cell 'cell-1': it wrote more files than it may."
     assert "filled its disk" in full.incidents
-    kill = box.run(Job(name="kill", cells=cells(f"import os\nos.kill({os.getpid()}, 9)")))
+    kill = run(box, f"import os\nos.kill({os.getpid()}, 9)")
     assert kill.incidents == ("tried to send a signal to another process",)
     is_whole(box)
     assert [p.name[:5] for p in Path(str(box._parents[False]._scratch)).iterdir()] == ["warm-"]
@@ -172,52 +176,40 @@ def test_what_landlock_does_not_rule_is_refused_all_the_same(second_tier: Box) -
         return told, sorted(path.parent.iterdir()), path.read_bytes()
 
     before = state()
-    result = box.run(Job(name="others", cells=cells(OTHERS.format(path=str(path), grader=os.getpid()))))
+    result = run(box, OTHERS.format(path=str(path), grader=os.getpid()))
     assert shown(result).startswith("tried 52\nb'x' False"), shown(result)
     assert state() == before
     assert any("mode, owner, times" in words for words in result.incidents)
     is_whole(box)
 
 
-@NEEDS_BUBBLEWRAP
-def test_a_checkout_below_tmp_has_the_first_tier(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(places, "SCRATCH", "/scratch")  # as it is there
-    tiers.bubblewrap_fault.cache_clear()
-    try:
-        assert tiers.bubblewrap_fault() is None
-    finally:
-        tiers.bubblewrap_fault.cache_clear()
+@NEEDS_SANDBOX
+def test_a_checkout_below_tmp_has_the_first_tier(another_machine: pytest.MonkeyPatch) -> None:
+    another_machine.setattr(places, "SCRATCH", "/scratch")  # as it is there
+    assert tiers.bubblewrap_fault() is None
 
 
 def test_without_isolation_only_on_request_and_the_result_says_so() -> None:
     with Box(LIMITS, "none") as box:
-        result = box.run(Job(name="open", cells=cells("1 + 1")))
-        assert result.ended == "finished"
-        assert result.isolation == "none"
+        assert run(box, "1 + 1").isolation == "none"
         assert "without isolation" in box.tier.words
 
 
-def test_no_walls_no_grading(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shutil, "which", lambda name: None)
-    monkeypatch.setattr(landlock, "version", lambda: 0)
-    tiers.bubblewrap_fault.cache_clear()
+def test_no_walls_no_grading(another_machine: pytest.MonkeyPatch) -> None:
+    another_machine.setattr(shutil, "which", lambda name: None)
+    another_machine.setattr(landlock, "version", lambda: 0)
+    with pytest.raises(IsolationMissing) as caught:
+        Box()
+    for words in ("apt-get install bubblewrap", "Linux 5.13", "--isolation none"):
+        assert words in str(caught.value)
+    facts = probe()
+    assert facts.tier is None
+    assert not facts.holds
+    another_machine.setattr(landlock, "version", lambda: 4)
     tiers.landlock_fault.cache_clear()
-    try:
-        with pytest.raises(IsolationMissing) as caught:
-            Box()
-        for words in ("apt-get install bubblewrap", "Linux 5.13", "--isolation none"):
-            assert words in str(caught.value)
-        facts = probe()
-        assert facts.tier is None
-        assert not facts.holds
-        monkeypatch.setattr(landlock, "version", lambda: 4)
-        tiers.landlock_fault.cache_clear()
-        tier = tiers.choose()
-        assert tier.name == "landlock"
-        assert "bwrap is not installed" in tier.missing[0]
-    finally:
-        tiers.bubblewrap_fault.cache_clear()
-        tiers.landlock_fault.cache_clear()
+    tier = tiers.choose()
+    assert tier.name == "landlock"
+    assert "bwrap is not installed" in tier.missing[0]
 
 
 @pytest.mark.parametrize(("user", "rights"), [(0, ["SYS_ADMIN", "NET_ADMIN"]), (1000, [])])
@@ -230,20 +222,11 @@ def test_root_in_a_container_is_told_which_rights_it_lacks(
     assert {word for word in words if "=" in word} >= {"seccomp=unconfined", "systempaths=unconfined"}
 
 
-def test_other_systems_are_told_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "platform", "win32")
-    tiers.bubblewrap_fault.cache_clear()
-    tiers.landlock_fault.cache_clear()
-    try:
-        with pytest.raises(IsolationMissing, match="WSL2"):
-            tiers.choose("auto")
-        assert tiers.choose("none").name == "none"
-    finally:
-        tiers.bubblewrap_fault.cache_clear()
-        tiers.landlock_fault.cache_clear()
-
-
-def test_an_unknown_tier_is_refused() -> None:
+def test_other_systems_are_told_what_to_do(another_machine: pytest.MonkeyPatch) -> None:
+    another_machine.setattr(sys, "platform", "win32")
+    with pytest.raises(IsolationMissing, match="WSL2"):
+        tiers.choose("auto")
+    assert tiers.choose("none").name == "none"
     with pytest.raises(ValueError, match="isolation must be"):
         Box(isolation="docker")  # type: ignore[arg-type]
 
@@ -261,15 +244,13 @@ def test_paths_leave_out_what_is_hidden(tmp_path: Path) -> None:
 
 def test_the_staged_package_holds_no_answers() -> None:
     with places.Staging() as staging:
-        names = sorted(
-            p.relative_to(staging.root / "lib/python/autograder").as_posix() for p in staging.root.rglob("*.py")
-        )
+        ours = staging.root / "lib/python/autograder"
+        names = sorted(path.relative_to(ours).as_posix() for path in staging.root.rglob("*.py"))
         assert {n for n in names if "/" not in n} == {"__init__.py", "check.py", "mine.py"}
-        assert {n for n in names if n.startswith("question/")} == {
-            f"question/{n}.py" for n in ("__init__", "closed", "outcome", "statements")
-        }
+        questions = {f"question/{n}.py" for n in ("__init__", "closed", "outcome", "statements")}
+        assert {n for n in names if n.startswith("question/")} == questions
         assert all(n.startswith("sandbox/inside/") for n in names if n.count("/") == 2)
-        assert (staging.root / "lib/python/autograder/__init__.py").read_bytes() == b""
+        assert (ours / "__init__.py").read_bytes() == b""
         text = "".join(p.read_text() for p in staging.root.rglob("*.py"))
         assert "import nlmcore" not in text.replace('"""', "")
     assert not staging.root.exists()
@@ -277,42 +258,26 @@ def test_the_staged_package_holds_no_answers() -> None:
 
 @pytest.mark.everything
 @pytest.mark.slow
-@pytest.mark.skipif(os.getuid() != 0, reason="only root can become somebody else")
-@pytest.mark.parametrize(
-    "isolation",
-    [pytest.param("bubblewrap", marks=NEEDS_BUBBLEWRAP), pytest.param("landlock", marks=NEEDS_LANDLOCK)],
-)
+@both_tiers
 def test_as_an_ordinary_user(root: Path, isolation: str) -> None:
     """The same in the hands of somebody who is not root; private folders on the way to Python are opened for it."""
-    if not all(map(shutil.which, ("unshare", "setpriv", "mount"))):
-        pytest.skip("needs util-linux")
-    seen = [Path(sys.base_prefix).resolve(), Path(sys.prefix).resolve(), root]
-    private = {p for place in seen for p in place.parents if not p.stat().st_mode & 1}
+    if reason := why_not():
+        pytest.skip(reason)
     stage = Path(tempfile.mkdtemp())
     stage.chmod(0o755)
-    lines = ["set -e", "mount --make-rprivate /"]
-    for number, place in enumerate(seen):
-        (stage / str(number)).mkdir()
-        lines.append(f"mount --rbind '{place}' '{stage}/{number}'")
-    lines += [f"mount -t tmpfs -o mode=755 none '{p}'" for p in private if not any(q in p.parents for q in private)]
-    for number, place in enumerate(seen):
-        if any(p in private for p in place.parents):
-            lines.append(f"mkdir -p -m 755 '{place}' && mount --rbind '{stage}/{number}' '{place}'")
-    program = (
-        f"from autograder.sandbox.probe import probe; f = probe({isolation!r}); print(f.holds, f.tier.name, f.attempts)"
-    )
+    program = f"from autograder.sandbox.probe import probe; f = probe({isolation!r})"
+    program += "; print(f.holds, f.tier.name, f.attempts)"
     become = "setpriv --reuid 54321 --regid 54321 --clear-groups"
-    lines.append(f"cd '{root}' && HOME=/tmp exec {become} '{sys.executable}' -c \"{program}\"")
-    done = subprocess.run(["unshare", "-m", "sh", "-c", "\n".join(lines)], capture_output=True, text=True, timeout=120)
+    run_it = f'cd {root} && HOME=/tmp exec {become} {sys.executable} -c "{program}"'
+    line = " && ".join(["mount --make-rprivate /", *shown_to_all(stage, root), run_it])
+    done = subprocess.run(["unshare", "-m", "sh", "-c", line], capture_output=True, text=True, timeout=120)
     shutil.rmtree(stage, ignore_errors=True)
-    if "unshare failed" in done.stderr or "mount:" in done.stderr:
+    if "mount:" in done.stderr:
         pytest.skip(f"no mounts here: {done.stderr.strip()[:200]}")
     assert done.stdout.startswith(f"True {isolation}"), done.stdout + done.stderr
 
 
 def test_a_box_that_cannot_start_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    from autograder.sandbox import BoxFault
-
     monkeypatch.setattr(alone, "site_folders", list)
     with pytest.raises(BoxFault, match="No module named"):
         Box(Limits(), "none").start()

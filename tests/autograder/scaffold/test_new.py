@@ -7,8 +7,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.launcher import environment
 from autograder.scaffold.new import FILES, main, scaffold
+from tests.autograder.courses import env
 from tests.autograder.elsewhere import python
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -25,9 +25,8 @@ def test_a_scaffolded_assignment_is_tested_released_and_checked(tmp_path):
     others = [path.name for path in (ROOT / "solutions").iterdir() if path.is_dir()]
     cruft = shutil.ignore_patterns("__pycache__", "*.ipynb", ".*", *others)
     for name in ("autograder", "lectures", "tests"):
-        shutil.copytree(
-            ROOT / name, root / name, ignore=cruft if name == "autograder" else shutil.ignore_patterns("__*__")
-        )
+        ignored = cruft if name == "autograder" else shutil.ignore_patterns("__*__")
+        shutil.copytree(ROOT / name, root / name, ignore=ignored)
     (root / "nlmcore").mkdir()
     (root / "nlmcore" / "__init__.py").touch()
 
@@ -84,21 +83,15 @@ def test_a_scaffolded_assignment_is_tested_released_and_checked(tmp_path):
         ("", "small letters"),
     ],
 )
-def test_a_bad_name_is_refused_with_a_better_one(tmp_path, name, words, capsys):
-    place = environment.Environment(tmp_path, tmp_path, tmp_path, tmp_path)
-    assert main(place, [name]) == 2
-    assert words in capsys.readouterr().err
+def test_a_bad_name_is_refused_with_a_better_one(tmp_path, name, words, call):
+    assert words in call(main, env(tmp_path), name, code=2)
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("place", ["solutions/one"])
-def test_a_taken_name_is_refused_and_nothing_is_overwritten(tmp_path, place):
-    (tmp_path / place).mkdir(parents=True)
-    with pytest.raises(ValueError, match=f"already: {place} exists"):
+def test_a_taken_name_is_refused_and_nothing_is_overwritten(tmp_path):
+    (tmp_path / "solutions" / "one").mkdir(parents=True)
+    with pytest.raises(ValueError, match="already: solutions/one exists"):
         scaffold(tmp_path, "one")
     assert [p for p in tmp_path.rglob("*") if p.is_file()] == []
-
-
-def test_what_is_there_already_in_this_checkout_is_taken():
     with pytest.raises(ValueError, match="an assignment attention already"):
         scaffold(ROOT, "attention")

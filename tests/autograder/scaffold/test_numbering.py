@@ -1,12 +1,13 @@
 """A lecture's number stands in its file's name alone, and one command makes room for another lecture."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from autograder.launcher.environment import Environment
 from autograder.scaffold import numbering
 from autograder.texts import glossary
+from tests.autograder.courses import env
 
 ROOT = Path(__file__).resolve().parents[3]
 GATES = """\
@@ -73,13 +74,11 @@ def test_room_is_made_with_every_link(course: Path) -> None:
     assert '<a href="03_more.ipynb">lecture 3</a>' in (course / "lectures" / "02_gates.py").read_text()
 
 
-def test_a_stale_link_is_found_and_mended(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_stale_link_is_found_and_mended(course: Path, call: Callable[..., str]) -> None:
     (course / "lectures" / "02_gates.py").write_text("# %% [markdown]\n# In [lecture 1](01_words.ipynb).\n")
     (course / "lectures" / "01_words.py").rename(course / "lectures" / "05_words.py")
     assert numbering.faults(course) == ["lectures/02_gates.py: a link has another number than its lecture"]
-    place = Environment(course, course, course, course)
-    assert numbering.program(place, []) == 0
+    assert numbering.program(env(course), []) == 0
     assert "# In [lecture 5](05_words.ipynb)." in (course / "lectures" / "02_gates.py").read_text()
     (course / "lectures" / "05_more.py").write_text("# %%\n")
-    assert numbering.program(place, []) == 1
-    assert "another lecture has this number or this topic" in capsys.readouterr().out
+    assert "another lecture has this number or this topic" in call(numbering.program, env(course), code=1)

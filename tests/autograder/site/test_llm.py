@@ -17,9 +17,8 @@ from tests.lab import PATIENCE, ROOT, expect
 
 
 def in_browser(test: Any) -> Any:
-    for mark in (pytest.mark.everything, pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(600)):
-        test = mark(test)
-    return test
+    marks = pytest.mark
+    return marks.everything(marks.browser(marks.slow(marks.timeout(600)(test))))
 
 
 PRINTER = (

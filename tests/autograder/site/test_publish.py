@@ -1,7 +1,6 @@
 """Pages from texts and notebooks: links, mathematics, code, search. Lectures are not executed here."""
 
 import html
-import json
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,7 +14,7 @@ from autograder.site.formulas import formulas
 from autograder.site.prose import Pages, Writer
 from autograder.site.sheet import LIVE, Sheet
 from autograder.texts import glossary
-from tests.autograder.site.conftest import BUILT, ROOT
+from tests.autograder.site.conftest import BUILT, ROOT, cell
 
 MADE = {"lectures/12_attention.ipynb": "lectures/12_attention.html", "README.md": "install.html"}
 
@@ -52,16 +51,9 @@ def test_headings_have_anchors_of_their_own() -> None:
     assert '<h2 id="again-1">' in made
 
 
-def cell(kind: str, source: str, outputs: list[object] | None = None, **metadata: object) -> dict[str, object]:
-    return {"cell_type": kind, "source": source, "metadata": metadata, "outputs": outputs or []}
-
-
-def displayed(data: dict[str, object]) -> list[object]:
-    return [{"output_type": "display_data", "data": data}]
-
-
 def test_a_sheet_shows_what_a_reader_sees() -> None:
     picture = "data:image/svg+xml;base64,PHN2ZyB3aWR0aD0iOTAuMHB0IiBoZWlnaHQ9IjQ1cHQiPjwvc3ZnPg=="
+    printed = [{"output_type": "stream", "name": "stdout", "text": one} for one in ("1 <", " 2\n")]
     sheet = Sheet(writer(), {"w": '<div class="nlm-live" data-states="3"></div>'}, "06_x/")
     made = sheet.body(
         [
@@ -69,11 +61,9 @@ def test_a_sheet_shows_what_a_reader_sees() -> None:
             cell("markdown", "Five.", slideshow={"slide_type": "fragment"}),
             cell("markdown", "| a |\n| - |\n| b |", slideshow={"slide_type": "slide"}),
             cell("code", "secret = 1", jupyter={"source_hidden": True}),
-            cell(
-                "code", "x < 1", [{"output_type": "stream", "name": "stdout", "text": one} for one in ("1 <", " 2\n")]
-            ),
-            cell("code", "show()", displayed({"text/html": f'<img src="{picture}">'})),
-            cell("code", "playground(yours=mine)", displayed({"text/html": "its HTML", LIVE: {"model_id": "w"}})),
+            cell("code", "x < 1") | {"outputs": printed},
+            cell("code", "show()", {"text/html": f'<img src="{picture}">'}),
+            cell("code", "playground(yours=mine)", {"text/html": "its HTML", LIVE: {"model_id": "w"}}),
         ]
     )
     assert '<template class="notes"><p><em>ask the room</em></p>' in made
@@ -94,10 +84,8 @@ def test_a_sheet_shows_what_a_reader_sees() -> None:
 def test_search_finds_words_formulas_and_what_pictures_say() -> None:
     picture, notes = '<svg aria-label="two"><text>t</text></svg>', '<template class="notes"><p>ask</p></template>'
     body = f'<p>x</p>{notes}<h1 id="a">A <em>b</em></h1><p>one</p>{notes}{picture}<h2 id="c">C</h2><p>$</p>'
-    assert publish.sections_of("T", "p.html", body) == [
-        ("T", "A b", "p.html#a", "one two"),
-        ("T", "C", "p.html#c", "$"),
-    ]
+    sections = [("T", "A b", "p.html#a", "one two"), ("T", "C", "p.html#c", "$")]
+    assert publish.sections_of("T", "p.html", body) == sections
     assert publish.plain(f"<p>so {mathml(r'P(w_t) = c^{j+1}')}.</p>") == "so P(w_t) = c^(j+1)."
 
 
@@ -217,12 +205,3 @@ def test_assignments_are_built_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with pytest.raises(say.SetupError):
         publish._assignments(place)  # type: ignore[arg-type]
     assert publish._assignments(place) == [tmp_path / "exercises" / "circles"]  # type: ignore[arg-type]
-
-
-def test_what_each_widget_got_is_said(capsys: pytest.CaptureFixture[str]) -> None:
-    row = {"states": 12, "bytes": 3456, "moved": 1, "of": 2, "coarse": True, "controls": ["n slider 7", "m slider 7"]}
-    publish._say("12_attention", [row], 800_000, 0.0)
-    assert json.dumps(capsys.readouterr().out)[1:-1] == (
-        r"12_attention: 800 KB before a widget is touched\n"
-        r"     12 states       3 KB  1 of 2 controls at a time, fewer values: n slider 7; m slider 7\n"
-    )

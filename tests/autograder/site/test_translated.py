@@ -93,13 +93,10 @@ def test_the_strings_of_code_are_its_constants_and_what_its_f_strings_say_around
 
 def test_markdown_is_translated_block_by_block_and_links_to_headings_still_work(tmp_path: Path) -> None:
     words = {**WORDS, "one": "eins", "two & a half": "zwei & ein halb"}
-    blocks = (
-        "## Reading",
-        "It took\n**3** steps, see $x_3$.",
-        "- one\n- two & a half",
-        "<details><summary>A hint</summary>",
+    told = (
+        "## Reading\n\nIt took\n**3** steps, see $x_3$.\n\n- one\n- two & a half\n\n<details><summary>A hint</summary>"
     )
-    made = page(german(tmp_path, words), cell("\n\n".join(blocks)))
+    made = page(german(tmp_path, words), cell(told))
     assert '<h2 id="reading">Lesen</h2>' in made
     assert "<p>Nach <strong>3</strong> Schritten, siehe <span" in made
     assert "<li>eins</li>\n<li>zwei &amp; ein halb</li>" in made

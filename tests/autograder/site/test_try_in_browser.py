@@ -15,7 +15,7 @@ from autograder.site import publish, tried
 from lectures.trained import checkpoint
 from nlmcore.decoding import reshape
 from nlmcore.inspect import capture
-from tests.autograder.site.browsing import assert_perceivable, unfold
+from tests.autograder.site.browsing import across, assert_perceivable, unfold
 from tests.lab import PATIENCE, ROOT, expect
 
 pytestmark = [pytest.mark.everything, pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(300)]
@@ -47,6 +47,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made.out / tried.PAGE
 
 
+@pytest.fixture
+def page(site: Path, opened: Any) -> Any:
+    return opened(site)
+
+
 NETWORK = """
 async name => {
   const [cards, file] = [await nlm.load('try/cards'), await nlm.load(`try/${name}`)];
@@ -57,9 +62,8 @@ async name => {
 
 
 @pytest.mark.parametrize("name", tried.NETWORKS)
-def test_the_networks_compute_what_they_compute_in_nlmcore(site: Path, opened: Any, name: str) -> None:
+def test_the_networks_compute_what_they_compute_in_nlmcore(page: Any, name: str) -> None:
     """In double precision there as well, so that no rounding is forgiven."""
-    page = opened(site)
     page.evaluate(NETWORK, name)
     model, tokenizer, _ = checkpoint(name)
     for text in TEXTS.values():
@@ -89,8 +93,7 @@ def test_the_networks_compute_what_they_compute_in_nlmcore(site: Path, opened: A
 
 
 @pytest.mark.parametrize("name", tried.NETWORKS)
-def test_reading_in_pieces_is_reading_the_whole_and_a_state_stays_as_it_is(site: Path, opened: Any, name: str) -> None:
-    page = opened(site)
+def test_reading_in_pieces_is_reading_the_whole_and_a_state_stays_as_it_is(page: Any, name: str) -> None:
     page.evaluate(NETWORK, name)
     found = page.evaluate(
         """text => {
@@ -105,8 +108,7 @@ def test_reading_in_pieces_is_reading_the_whole_and_a_state_stays_as_it_is(site:
         np.testing.assert_array_equal(other, whole)
 
 
-def test_what_was_typed_before_is_not_read_again_and_an_edit_is(site: Path, opened: Any) -> None:
-    page = opened(site)
+def test_what_was_typed_before_is_not_read_again_and_an_edit_is(page: Any) -> None:
     page.evaluate(NETWORK, "char_lstm")
     found = page.evaluate(
         """() => {
@@ -127,8 +129,7 @@ def test_what_was_typed_before_is_not_read_again_and_an_edit_is(site: Path, open
     assert found[1] == found[2]
 
 
-def test_ids_are_those_of_nlmcore(site: Path, opened: Any) -> None:
-    page = opened(site)
+def test_ids_are_those_of_nlmcore(page: Any) -> None:
     found = page.evaluate(
         """async texts => {
           const cards = await nlm.load('try/cards');
@@ -143,8 +144,7 @@ def test_ids_are_those_of_nlmcore(site: Path, opened: Any) -> None:
     assert found == [[tokenizer.encode(text) for text in STRINGS] for tokenizer in tokenizers]
 
 
-def test_the_ngrams_suggest_what_they_suggest_in_lecture_1(site: Path, opened: Any) -> None:
-    page = opened(site)
+def test_the_ngrams_suggest_what_they_suggest_in_lecture_1(page: Any) -> None:
     tokenizer, models = tried.ngram_models()
     for order, model in enumerate(models, 1):
         ids = [tokenizer.encode("\n" + text) for text in CONTEXTS]
@@ -171,8 +171,7 @@ def test_the_ngrams_suggest_what_they_suggest_in_lecture_1(site: Path, opened: A
                 assert float(p[tokenizer.id(word)] / p.sum()) == pytest.approx(share, abs=1e-9)
 
 
-def test_filters_are_those_of_nlmcore_and_samples_follow_the_probabilities(site: Path, opened: Any) -> None:
-    page = opened(site)
+def test_filters_are_those_of_nlmcore_and_samples_follow_the_probabilities(page: Any) -> None:
     logits = torch.randn(20, generator=torch.Generator().manual_seed(0), dtype=torch.float64) * 2
     every = {"temperature": 1.7, "top_k": 9, "top_p": 0.8}
     for settings in ({"temperature": 0.3}, {"top_k": 4}, {"top_p": 0.7}, every):
@@ -218,8 +217,7 @@ def likeliest(name: str, text: str) -> str:
     return f"{tokenizer.vocabulary[int(p.argmax())]} {p.max():.2f}"
 
 
-def test_tokens_by_keyboard(site: Path, opened: Any) -> None:
-    page = opened(site)
+def test_tokens_by_keyboard(page: Any) -> None:
     host = panel(page, "Tokens")
     page.keyboard.type("My lord é")
     said(page, host, "Tokens: characters 9, words 3, pieces 5.")
@@ -229,8 +227,7 @@ def test_tokens_by_keyboard(site: Path, opened: Any) -> None:
     expect(lists.nth(2).locator("span")).to_have_text(["My", "␣lord", "␣", "⟨c3⟩", "⟨a9⟩"])
 
 
-def test_suggestions_by_keyboard(site: Path, opened: Any) -> None:
-    page = opened(site)
+def test_suggestions_by_keyboard(page: Any) -> None:
     host = panel(page, "The next word")
     page.keyboard.type("I love the k")
     said(page, host, "king 0.9")
@@ -250,8 +247,7 @@ def test_suggestions_by_keyboard(site: Path, opened: Any) -> None:
     said(page, host, "No word of the vocabulary starts like this.")
 
 
-def test_the_lstm_by_keyboard(site: Path, opened: Any) -> None:
-    page = opened(site)
+def test_the_lstm_by_keyboard(page: Any) -> None:
     host = panel(page, "The next character")
     page.keyboard.type("To be, or not to b")
     said(page, host, f"The next character: {likeliest('char_lstm', 'To be, or not to b')}")
@@ -290,8 +286,7 @@ def test_the_lstm_by_keyboard(site: Path, opened: Any) -> None:
     assert len(text) == 1000
 
 
-def test_attention_by_keyboard(site: Path, opened: Any) -> None:
-    page = opened(site)
+def test_attention_by_keyboard(page: Any) -> None:
     host = panel(page, "Attention")
     page.keyboard.type("the the the t")
     said(page, host, f"The next character: {likeliest('char_gpt', 'the the the t')}")
@@ -322,8 +317,7 @@ def test_attention_by_keyboard(site: Path, opened: Any) -> None:
     assert set(row[1:]) == {255}
 
 
-def test_a_long_text_shows_its_end(site: Path, opened: Any) -> None:
-    page = opened(site)
+def test_a_long_text_shows_its_end(page: Any) -> None:
     host = panel(page, "Attention")
     host.locator("textarea").fill(TEXTS["three windows"][:300])
     expect(host.locator(".looked span")).to_have_count(48)
@@ -339,23 +333,16 @@ def test_a_link_to_a_panel_loads_its_model(site: Path, opened: Any) -> None:
         assert not page.locator(f"script[src='{name}']").count()
 
 
-def loaded(page: Any) -> None:
+@pytest.mark.parametrize("size", [(1366, 768), (390, 844)])
+def test_a_phone_and_a_zoom_of_400_percent_scroll_in_one_direction(
+    site: Path, opened: Any, size: tuple[int, int]
+) -> None:
+    """And axe finds nothing, before models are loaded and after it."""
+    page = opened(site, *size)
+    assert_perceivable(page)
     for heading in ("Tokens", "The next word", "The next character", "Attention"):
         panel(page, heading)
         page.keyboard.type("To be, or not to be")
     unfold(page)
-
-
-def test_axe_finds_nothing_in_either_theme(site: Path, opened: Any) -> None:
-    page = opened(site)
-    for state in (lambda page: None, loaded):
-        state(page)
-        assert_perceivable(page)
-
-
-def test_a_phone_and_a_zoom_of_400_percent_scroll_in_one_direction(site: Path, opened: Any) -> None:
-    for width in (390, 320):
-        page = opened(site, width, 844)
-        loaded(page)
-        expect(page.locator(":root")).to_have_js_property("scrollWidth", width)
-        page.close()
+    assert_perceivable(page)
+    assert not across(page)

@@ -4,7 +4,9 @@ import asyncio
 import hashlib
 import json
 import shutil
+import urllib.request
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import nbformat
@@ -15,9 +17,11 @@ from autograder.commands.ask import sent as sent_to
 from autograder.extras.desk import receipts, trial, window
 from autograder.extras.desk.ledger import Ledger
 from autograder.grading.course import Course
+from autograder.grading.plan import plan_notebook
 from autograder.grading.seeds import course_secret
-from autograder.launcher.environment import Environment
-from tests.autograder.courses import FakeBox
+from autograder.question.find import exercises_of
+from solutions.attention.checks import EXERCISES
+from tests.autograder.courses import FakeBox, copy, env
 from tests.autograder.instructor.visitor import served
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
@@ -26,8 +30,6 @@ FUNCTIONS = {"dot_score": lambda query, keys: keys @ query}
 
 @pytest.fixture(scope="module")
 def course(own_template, tmp_path_factory):
-    from tests.autograder.courses import copy
-
     made = Course.load(copy(own_template, tmp_path_factory.mktemp("desk") / "own"))
     with made.gradebook() as gradebook:
         gradebook.update_or_create_student("ada")
@@ -76,8 +78,6 @@ def test_a_right_answer_holds_and_the_ration_is_said_and_kept(course, address, n
 
 
 def test_a_known_mistake_is_named_and_no_input_is_told(course, address, notebook, monkeypatch):
-    from solutions.attention.checks import EXERCISES
-
     exercise = EXERCISES["attention.dot_score"]
     mistake = exercise.misconceptions[0]
     monkeypatch.setitem(FUNCTIONS, "dot_score", mistake.implementation)
@@ -100,9 +100,6 @@ def test_the_seed_is_not_that_of_the_marks(course):
         asked = trial.chosen(course, "attention", "attention.dot_score")
         notebook = (course.root / "exercises" / "attention" / "attention.ipynb").read_bytes()
         trial.tried(course, "attention", "ada", asked, notebook)
-    from autograder.grading.plan import plan_notebook
-    from autograder.question.find import exercises_of
-
     cells = [dict(cell) for cell in nbformat.reads(notebook.decode(), as_version=4).cells]
     cells = [{**c, "source": m.source} if (m := _master(course, c)) else c for c in cells]
     place = ("attention", "attention", "ada")
@@ -132,73 +129,68 @@ def test_what_cannot_be_run_is_said_and_not_counted(course, address, notebook, t
     assert sent(address, notebook, "attention.dot_score", token(course, "ada"))["left"] == 1
 
 
-def test_the_students_command_and_the_page(course, address, notebook, tmp_path, capsys):
-    import urllib.request
+@pytest.fixture
+def home(tmp_path):
+    """A student's own copy."""
+    return env(tmp_path / "home")
 
-    place = at_home(tmp_path / "home")
-    words = [str(notebook), "attention.dot_score", "--desk", address, "--token", token(course, "bob")]
-    assert ask(place, words) == 0
-    assert "holds on hidden inputs" in capsys.readouterr().out
-    assert ask(at_home(tmp_path / "other"), [str(notebook), "attention.dot_score", "--desk", address]) == 2
-    assert "your token" in capsys.readouterr().err
-    assert ask(place, [*words[:3], "http://127.0.0.1:1", *words[4:]]) == 1
+
+@pytest.fixture
+def hands_in(home, call):
+    """`hand-in …` at home: what it says."""
+    return partial(call, hand_in, home)
+
+
+def test_the_students_command_and_the_page(course, address, notebook, home, tmp_path, call):
+    words = [notebook, "attention.dot_score", "--desk", address, "--token", token(course, "bob")]
+    assert "holds on hidden inputs" in call(ask, home, *words)
+    assert "your token" in call(ask, env(tmp_path / "other"), *words[:4], code=2)
+    call(ask, home, *words[:3], "http://127.0.0.1:1", *words[4:], code=1)
     page = urllib.request.urlopen(address + "/").read().decode()
     assert "2 a day for each question" in page
 
 
-def at_home(folder: Path) -> Environment:
-    return Environment(folder, Path("/usr"), Path("/usr/bin/python3"), Path("/usr/lib"))
-
-
 def handed_in(course: Course, student: str) -> dict[str, bytes]:
-    folder = course.submission(student, "attention")
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+    return {path.name: path.read_bytes() for path in course.submission(student, "attention").glob("*")}
 
 
-def test_who_hands_in_gets_a_receipt_and_sees_it_again(course, address, notebook, tmp_path, capsys):
-    home, mine = at_home(tmp_path / "home"), tmp_path / "home" / "work" / "attention" / "attention.ipynb"
+def test_who_hands_in_gets_a_receipt_and_sees_it_again(course, address, notebook, home, hands_in):
+    mine = home.root / "work" / "attention" / "attention.ipynb"
     mine.parent.mkdir(parents=True)
     mine.write_bytes(notebook.read_bytes())
-    assert hand_in(home, [str(mine), "--desk", address, "--token", token(course, "ada")]) == 0
-    first = capsys.readouterr().out
+    first = hands_in(mine, "--desk", address, "--token", token(course, "ada"))
     digest = hashlib.sha256(mine.read_bytes()).hexdigest()
     assert digest in first
     assert handed_in(course, "ada")["attention.ipynb"] == mine.read_bytes()
-    assert hand_in(home, [str(mine), "--json"]) == 0  # desk and token are known now; nothing has changed
-    again = json.loads(capsys.readouterr().out)["receipts"][0]
+    # desk and token are known now; nothing has changed
+    again = json.loads(hands_in(mine, "--json"))["receipts"][0]
     assert datetime.fromisoformat(again["time"]).strftime("%H:%M:%S") in first
     when = handed_in(course, "ada")["timestamp.txt"].decode().strip()
     assert datetime.strptime(when, "%Y-%m-%d %H:%M:%S UTC").replace(tzinfo=UTC) == datetime.fromisoformat(again["time"])
-    assert (tmp_path / "home" / "work" / ".desk.json").stat().st_mode & 0o77 == 0
+    assert (home.root / "work" / ".desk.json").stat().st_mode & 0o77 == 0
 
     mine.write_text(mine.read_text().replace("raise NotImplementedError", "return None #", 1))
-    assert hand_in(home, [str(mine)]) == 0
+    hands_in(mine)
     assert handed_in(course, "ada")["attention.ipynb"] == mine.read_bytes()
     (earlier,) = (course.submission("ada", "attention").parent / ".earlier" / "attention").iterdir()
     assert (earlier / "attention.ipynb").read_bytes() == notebook.read_bytes()
-    capsys.readouterr()
-    assert hand_in(home, ["--json"]) == 0
-    known = json.loads(capsys.readouterr().out)["receipts"]
+    known = json.loads(hands_in("--json"))["receipts"]
     assert [each["sha256"] for each in known] == [digest, hashlib.sha256(mine.read_bytes()).hexdigest()]
     assert len([*mine.parents[1].glob("handed-in/*.txt")]) == 2
     assert sent_to(f"{address}/receipts", token(course, "bob"))["receipts"] == []
 
 
-def test_a_desk_that_cannot_be_reached_costs_nothing(course, address, notebook, tmp_path, capsys):
-    home = at_home(tmp_path / "home")
-    away = [str(notebook), "--desk", "http://127.0.0.1:1", "--token", token(course, "bob")]
-    assert hand_in(home, away) == 1
-    said = capsys.readouterr()
-    assert "does not answer" in said.err
+def test_a_desk_that_cannot_be_reached_costs_nothing(course, address, notebook, home, hands_in):
+    away = ["--desk", "http://127.0.0.1:1", "--token", token(course, "bob")]
+    said = hands_in(notebook, *away, code=1)
+    assert "does not answer" in said
     (kept,) = (home.root / "work" / "handed-in").glob("*.ipynb")
-    assert str(kept) in said.out
+    assert str(kept) in said
     assert kept.read_bytes() == notebook.read_bytes()
-    assert hand_in(home, away[:1]) == 2  # an address that did not answer is not kept
-    assert hand_in(home, [*away[:2], address, *away[3:]]) == 0
+    hands_in(notebook, code=2)  # an address that did not answer is not kept
+    hands_in(notebook, "--desk", address, *away[2:])
     (receipt,) = (home.root / "work" / "handed-in").glob("*.txt")
-    capsys.readouterr()
-    assert hand_in(home, away[1:]) == 1
-    assert receipt.read_text().splitlines()[0] in capsys.readouterr().out
+    assert receipt.read_text().splitlines()[0] in hands_in(*away, code=1)
 
 
 def test_what_cannot_be_graded_is_taken_and_said(course, address, tmp_path):
@@ -209,19 +201,20 @@ def test_what_cannot_be_graded_is_taken_and_said(course, address, tmp_path):
 
 @pytest.mark.parametrize("name", ["other.ipynb", "../attention.ipynb", "attention.txt", ""])
 def test_a_notebook_of_another_name_is_not_taken(course, address, name):
-    before = handed_in(course, "bob") if course.submission("bob", "attention").is_dir() else {}
+    before = handed_in(course, "bob")
     answer = sent_to(f"{address}/hand-in", token(course, "bob"), name, b"{}")
     assert "attention.ipynb" in answer.get("error", "") or "Send a notebook" in answer["error"]
-    assert (handed_in(course, "bob") if before else {}) == before
+    assert handed_in(course, "bob") == before
 
 
-def test_a_notebook_that_the_desk_refuses_is_not_kept_as_if_it_were_to_be_sent_again(course, address, tmp_path, capsys):
-    home, other = at_home(tmp_path / "home"), tmp_path / "attention-Copy1.ipynb"
+def test_a_notebook_that_the_desk_refuses_is_not_kept_as_if_it_were_to_be_sent_again(
+    course, address, home, hands_in, tmp_path
+):
+    other = tmp_path / "attention-Copy1.ipynb"
     other.write_text("{}")
-    assert hand_in(home, [str(other), "--desk", address, "--token", token(course, "bob")]) == 1
-    said = capsys.readouterr()
-    assert "there are: attention.ipynb" in said.err
-    assert not said.out
+    said = hands_in(other, "--desk", address, "--token", token(course, "bob"), code=1)
+    assert "there are: attention.ipynb" in said
+    assert "handed-in" not in said
     assert not [*(home.root / "work" / "handed-in").iterdir()]
 
 
@@ -237,12 +230,11 @@ def test_the_same_notebook_that_came_in_some_other_way_has_the_time_at_which_it_
     assert (folder / "timestamp.txt").read_text() == f"{before} UTC"
 
 
-def test_a_refusal_keeps_what_was_handed_in_before(course, made, address, notebook, tmp_path, capsys):
-    home = at_home(tmp_path / "home")
-    assert hand_in(home, [str(notebook), "--desk", address, "--token", token(course, "ada")]) == 0
+def test_a_refusal_keeps_what_was_handed_in_before(course, made, address, notebook, home, hands_in):
+    hands_in(notebook, "--desk", address, "--token", token(course, "ada"))
     kept = sorted(path.name for path in (home.root / "work" / "handed-in").iterdir())
     made.takes = False
-    assert hand_in(home, [str(notebook)]) == 1
+    hands_in(notebook, code=1)
     assert sorted(path.name for path in (home.root / "work" / "handed-in").iterdir()) == kept
     assert len(kept) == 2
 
@@ -256,10 +248,10 @@ def test_what_a_killed_desk_left_is_removed(course):
 
 def test_a_desk_takes_nothing_unless_it_is_told_to(course, made, address, notebook):
     made.takes = False
-    before = handed_in(course, "ada") if course.submission("ada", "attention").is_dir() else {}
+    before = handed_in(course, "ada")
     answer = sent_to(f"{address}/hand-in", token(course, "ada"), notebook.name, notebook.read_bytes() + b" ")
     assert "Nothing is handed in here" in answer["error"]
-    assert (handed_in(course, "ada") if before else {}) == before
+    assert handed_in(course, "ada") == before
 
 
 def test_tokens_are_for_their_owner_alone(course):

@@ -6,15 +6,17 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from IPython.core.inputtransformer2 import TransformerManager
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder.commands import move_in
 from autograder.extras.imported.bring import bring
+from autograder.extras.imported.cases import cells as in_cells
 from autograder.extras.imported.cases import from_spec, from_text, resolved
 from autograder.extras.imported.otter import stripped
-from autograder.launcher.environment import Environment
+from autograder.question.questions import opened
 from autograder.texts.text import from_text as notebook_of
-from tests.autograder.courses import FIRST, ROOT, SECOND, about
+from tests.autograder.courses import FIRST, ROOT, SECOND, about, env
 from tests.autograder.extras.imported import otters
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -56,14 +58,15 @@ def test_nbgraders_cells_come_as_they_are_and_the_original_is_not_touched(root, 
     for name, master in (("one", FIRST), ("two", SECOND)):
         made = cells(root, "ps_1", name)
         assert [cell.source for cell in made] == [cell.source for cell in master.cells]
-        ids = [
-            (c.metadata.nbgrader.grade_id, c.metadata.nbgrader.get("points")) for c in made if "nbgrader" in c.metadata
-        ]
-        assert ids == [
-            (c.metadata.nbgrader.grade_id, c.metadata.nbgrader.get("points"))
-            for c in master.cells
-            if "nbgrader" in c.metadata
-        ]
+        found_here, wanted = (
+            [
+                (c.metadata.nbgrader.grade_id, c.metadata.nbgrader.get("points"))
+                for c in all_
+                if "nbgrader" in c.metadata
+            ]
+            for all_ in (made, master.cells)
+        )
+        assert found_here == wanted
     assert (root / "solutions/ps_1/data/words.txt").read_text() == "one two three"
     assert not (root / "solutions/ps_1/helper.py").read_text().startswith("# %%")  # it would pass for a master
     assert found.notes.rows == []
@@ -92,8 +95,6 @@ def test_pictures_in_cells_become_files_and_headings_no_questions_of_ours(root, 
     bring(root, folder, "pictures")
     (picture,) = (root / "solutions" / "pictures").glob("*.png")
     assert picture.name in cells(root, "pictures", "one")[0].source
-    from autograder.question.questions import opened
-
     opened(new_notebook(cells=cells(root, "pictures", "one")))
 
 
@@ -141,8 +142,6 @@ def test_otters_cases_mean_the_same_in_cells(root, tmp_path, answer, passed):
 
 def test_ipython_takes_no_prompt_out_of_a_test_cell(root, tmp_path):
     """It strips `>>>` from lines, also within a text: every case would then be empty, and pass."""
-    from IPython.core.inputtransformer2 import TransformerManager
-
     bring(root, otters.write(tmp_path / "hw"))
     for cell in cells(root, "hw01", "hw01"):
         if cell.cell_type == "code":
@@ -194,14 +193,12 @@ def test_hidden(missing):
 
 
 def test_tests_that_raise_get_what_the_notebook_has():
-    from autograder.extras.imported.cases import cells as made
-
     test = from_text(EXCEPTIONS)
     assert [(case.points, case.hidden) for case in resolved(test)] == [(2, False), (0, True)]
-    for source, _ in made(test):
+    for source, _ in in_cells(test):
         exec(source, {"nine": 9})
     with pytest.raises(AssertionError):
-        exec(made(test)[0][0], {"nine": 8})
+        exec(in_cells(test)[0][0], {"nine": 8})
 
 
 @pytest.mark.parametrize(
@@ -238,11 +235,10 @@ def test_a_prompt_of_otters_stands_as_a_comment():
         (lambda f: _notebook(f / "a.ipynb", 'grader.check("q1")', "R"), "written in r"),
     ],
 )
-def test_what_is_no_assignment_is_said_and_nothing_is_written(root, tmp_path, capsys, make, said):
+def test_what_is_no_assignment_is_said_and_nothing_is_written(root, tmp_path, call, make, said):
     (tmp_path / "elsewhere").mkdir()
-    place = Environment(root, Path("/usr"), Path("/usr/bin/python3"), Path("/usr/lib"))
-    assert move_in.bring(place, [str(make(tmp_path / "elsewhere")), "--no-attacks"]) == 2
-    assert said in capsys.readouterr().err.replace("There", "there")
+    told = call(move_in.bring, env(root), make(tmp_path / "elsewhere"), "--no-attacks", code=2)
+    assert said in told.replace("There", "there")
     assert not list(root.glob("solutions/*"))
 
 
