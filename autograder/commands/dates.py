@@ -60,6 +60,8 @@ def _all(course: Course) -> int:
     from autograder.grading import deadlines
 
     extensions, found = deadlines.in_force(course.root), deadlines.due_dates(course)
+    if not found:
+        print("The gradebook has no assignment yet. Make them first: python3 -m autograder build")
     for name, when in found.items():
         if when is not None:
             print(f"{name:24}{_shown(when)}")

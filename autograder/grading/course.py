@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,14 @@ from autograder.preflight.master import Master, from_gradebook, in_source
 
 class NotACourse(Exception):  # noqa: N818 - said to the instructor
     """The folder, or the assignment in it, is not ready. The text says what to do."""
+
+
+def unknown(assignment: str, there: Iterable[str]) -> NotACourse:
+    known = ", ".join(sorted(there)) or "none yet"
+    return NotACourse(
+        f"the gradebook knows no assignment {assignment!r}; it knows {known}."
+        " Make it first: python3 -m autograder build"
+    )
 
 
 @dataclass(frozen=True)
@@ -98,11 +106,7 @@ class Course:
             about = {each.name: each for each in gradebook.assignments}
             names = sorted(notebook.name for notebook in about[assignment].notebooks) if assignment in about else []
             if not names:
-                known = ", ".join(sorted(about)) or "none yet"
-                raise NotACourse(
-                    f"the gradebook knows no assignment {assignment!r}; it knows {known}."
-                    " Make it first: python3 -m autograder build"
-                )
+                raise unknown(assignment, about)
             return [
                 from_gradebook(gradebook, assignment, name, in_source(self.directory, assignment, name))
                 for name in names

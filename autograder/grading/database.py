@@ -53,7 +53,7 @@ FAULTS = (
         f"its server cannot be reached. See that it runs and that its name is right, {AGAIN}",
     ),
     (("parse", "can't load plugin"), "its URL names no database: sqlite:///FILE, or postgresql://USER@HOST/NAME"),
-    (("no module named",), "its driver is not installed: python -m pip install psycopg2-binary"),
+    (("no module named",), "its driver is not installed: .venv/bin/python -m pip install psycopg2-binary"),
 )
 """Parts of a database's messages, in lower case, and what they mean for the instructor."""
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from autograder.files import read_json, write_json
 from autograder.grading import groups
-from autograder.grading.course import Course, NotACourse
+from autograder.grading.course import Course, unknown
 from autograder.grading.database import patiently
 
 KEPT = "grading/extensions.json"  # by assignment and student: seconds, by the clock on the wall
@@ -109,8 +109,7 @@ def extend(course: Course, assignment: str, students: Iterable[str], by: timedel
 def _assignment(gradebook: Any, name: str) -> Any:
     about = {each.name: each for each in gradebook.assignments}
     if name not in about:
-        known = ", ".join(sorted(about)) or "none yet"
-        raise NotACourse(f"the gradebook knows no assignment {name!r}; it knows {known}")
+        raise unknown(name, about)
     return about[name]
 
 

@@ -34,9 +34,13 @@ class LatePolicy(BasePlugin):  # type: ignore[misc]
     def explained(self, total_seconds_late: float) -> str:
         """The arithmetic, for the student and the markers."""
         if total_seconds_late <= self.grace_hours * HOUR:
-            return f"up to {self.grace_hours:g} hours late counts as on time"
+            return f"up to {_count(self.grace_hours, 'hour')} late counts as on time"
         if total_seconds_late > self.closed_after_days * DAY:
-            return f"what comes more than {self.closed_after_days:g} days late earns nothing"
+            return f"what comes more than {_count(self.closed_after_days, 'day')} late earns nothing"
         return (
             f"{self.percent_a_day:g} % of the points earned for each day begun: {math.ceil(total_seconds_late / DAY)}"
         )
+
+
+def _count(number: float, thing: str) -> str:
+    return f"{number:g} {thing}{'' if number == 1 else 's'}"

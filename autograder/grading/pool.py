@@ -50,7 +50,8 @@ def pool(jobs: int = 1, scheduler: str | None = None) -> Iterator[Run]:
         from distributed import Client, LocalCluster
     except ImportError:
         raise PoolLost(
-            "several jobs need Dask, which is not installed: python -m pip install dask distributed, or --jobs 1"
+            "several jobs need Dask, which is not installed:"
+            " .venv/bin/python -m pip install dask distributed, or --jobs 1"
         ) from None
     if scheduler is not None:
         try:

@@ -8,6 +8,7 @@ then the record. The record comes last, so submissions with a record are done, a
 
 import hashlib
 import json
+import math
 import os
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ from filelock import FileLock, Timeout
 from autograder import assignments
 from autograder.files import sweep
 from autograder.grading import groups, records
-from autograder.grading.course import Course
+from autograder.grading.course import Course, NotACourse
 from autograder.grading.execute import Done, Task, work
 from autograder.grading.pool import pool
 from autograder.grading.records import Record
@@ -86,13 +87,14 @@ def grade(
     draw the course's own pictures into the graded notebooks, instead of their alternative text. `keeps`: where the
     results go.
 
-    Raises NotACourse for an assignment that the gradebook does not know, ValueError for a student who has not handed
-    in anything; IsolationMissing if students' code could not be contained and nobody allowed that; AlreadyRunning,
-    GradebookBusy, Broken, and OSError for a full disk. Finished submissions stay done.
+    Raises NotACourse for an assignment that the gradebook does not know as it is now, ValueError for a student who has
+    not handed in anything; IsolationMissing if students' code could not be contained and nobody allowed that;
+    AlreadyRunning, GradebookBusy, Broken, and OSError for a full disk. Finished submissions stay done.
     """
     if scheduler is None:
         choose(isolation)
     masters = course.masters(assignment)
+    require_built(assignment, masters)
     chosen = course.chosen(assignment, students)
     with Guard() as guard, only_one(course.root / "grading" / assignment), course.gradebook() as gradebook:
         sweep(course.root / "grading" / assignment, deep=True)
@@ -173,6 +175,19 @@ def only_one(folder: Path) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+def require_built(assignment: str, masters: Sequence[Master]) -> None:
+    """Raises NotACourse if a check gives other points than the gradebook has for it, as after a `git pull`: the marks
+    would be out of other points."""
+    worth = {cell.id: cell.points for master in masters for cell in master.cells}
+    for exercise in exercises_of(assignment).values():
+        there = worth.get(f"check_{exercise.function}")
+        if there is not None and not math.isclose(there, exercise.points):
+            raise NotACourse(
+                f"{exercise.function} is worth {exercise.points:g} points, and {there:g} in the gradebook:"
+                f" {assignment} has changed since it was built. First: python3 -m autograder build"
+            )
 
 
 def _lost(waiting: _Waiting, error: Exception) -> Done:

@@ -3,7 +3,7 @@
 import json
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -53,7 +53,8 @@ def remove(course: Course, student: str, write: bool = True) -> Removed:
                 shutil.rmtree(path)
             elif write:
                 path.unlink()
-        for path, kept in _shared(grading, student):
+        shared = dict(_shared(grading, student))
+        for path, kept in shared.items():
             made.gone.append(f"a line of {path.relative_to(course.root).as_posix()}")
             if write:
                 mode = path.stat().st_mode
@@ -68,7 +69,8 @@ def remove(course: Course, student: str, write: bool = True) -> Removed:
         if write:
             with open(grading / LOG, "a", encoding="utf-8") as log:
                 log.write(f"{datetime.now():%Y-%m-%d %H:%M} a student was removed from {len(made.gone)} places\n")
-        made.left = [path.relative_to(course.root).as_posix() for path in _naming(grading, said) if path not in places]
+        left = _naming(grading, said, shared)
+        made.left = [path.relative_to(course.root).as_posix() for path in left if path not in places]
     return made
 
 
@@ -119,10 +121,12 @@ def _exchanged(course: Course, student: str) -> list[Path]:
     return sorted(path for path in there if path.name.startswith(f"{student}+"))
 
 
-def _naming(grading: Path, said: list[str]) -> Iterator[Path]:
-    """The files of everybody in which the student is named: reports, lists of changes, archives of feedback."""
-    words = "|".join(re.escape(one) for one in {*said, said[0].replace("_", "-")})
-    named = re.compile(rf"(?<![\w.-])(?:{words})(?:(?![\w-])|{BACK})".encode())
+def _naming(grading: Path, said: list[str], shared: Mapping[Path, str]) -> Iterator[Path]:
+    """The files of everybody in which the student is named: reports, lists of changes, archives of feedback. Of some it
+    is known what remains of them."""
+    names = "|".join(re.escape(one) for one in {*said, said[0].replace("_", "-")})
+    named = re.compile(rf"(?<![\w.-])(?:{names})(?:(?![\w-])|{BACK})".encode())
     for path in plain_files(grading, "*", "*/*"):
-        if path.name != "secret" and named.search(path.read_bytes()):
+        words = shared[path].encode() if path in shared else path.read_bytes()
+        if path.name != "secret" and named.search(words):
             yield path

@@ -19,11 +19,12 @@ import autograder.grading.gradebook as gradebook_module
 import autograder.grading.run as run_module
 import autograder.grading.write as write_module
 from autograder.grading import records
-from autograder.grading.course import Course
+from autograder.grading.course import Course, NotACourse
 from autograder.grading.database import GradebookBusy
 from autograder.grading.execute import Done
 from autograder.grading.execute import work as real_work
-from autograder.grading.run import AlreadyRunning, Broken, grade, only_one
+from autograder.grading.run import AlreadyRunning, Broken, grade, only_one, require_built
+from autograder.preflight.master import Master, MasterCell
 from autograder.sandbox import Box
 from tests.autograder.courses import ANSWERS, copy, hand_in, nothing, snapshot, writes
 from tests.autograder.grading import fake
@@ -264,3 +265,14 @@ def test_a_grader_that_is_broken_for_all_stops_early(fresh, monkeypatch):
 def test_two_runs_at_a_time_are_refused(fresh):
     with only_one(fresh / "grading" / "plain"), pytest.raises(AlreadyRunning, match="plain is being graded"):
         list(grade(Course.load(fresh), "plain"))
+
+
+def test_an_assignment_that_has_changed_since_it_was_built_is_not_graded():
+    def sheet(points: float) -> list[Master]:
+        kind = {"locked": True, "grade": True, "solution": False, "task": False}
+        cell = MasterCell(id="check_additive", type="code", source="", points=points, checksum="", **kind)
+        return [Master(name="ngrams", cells=(cell,))]
+
+    require_built("ngrams", sheet(3.0))
+    with pytest.raises(NotACourse, match="additive is worth 3 points, and 2 in the gradebook: ngrams has changed"):
+        require_built("ngrams", sheet(2.0))

@@ -196,9 +196,10 @@ def test_a_student_who_is_removed_is_removed_everywhere_or_it_is_said_where_trac
     for name, student in (("theirs.zip", "ada-l"), ("another.zip", "ada")):
         zipped(grading / "plain" / name, {f"{student}_7_assignsubmission_file_/one.html": ""})
     before = {path for path in [*root.rglob("*"), *exchange.rglob("*")] if path.is_file() or path.parent == inbound}
-    assert "Would be removed" in call(roster, place, "--remove", "ada_l", "--dry-run")
+    would = call(roster, place, "--remove", "ada_l", "--dry-run")
     assert {path for path in before if not path.exists()} == set()
     said = call(roster, place, "--remove", "ada_l")
+    assert would.replace("Would be removed", "Removed") == said
     assert "  grading/plain/report.csv\n" in said
     assert "  grading/plain/theirs.zip\n" in said
     assert "other.csv" not in said
