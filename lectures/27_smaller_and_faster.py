@@ -1,9 +1,8 @@
 # %% [markdown] slideshow={"slide_type": "slide"}
 # # Smaller and faster
 #
-# A language model is usually trained with 16 or 32 bits for each weight, but it can be stored with fewer. **How many bits are stored for each weight of the model that you use, and what would fewer
-# bits cost?** This lecture rounds two models, one of ours and SmolLM2, and measures the damage. Then it tries three other methods:
-# leaving weights out, training a small model on a large one's probabilities, and letting the small model draft for the large one.
+# A language model is usually trained with 16 or 32 bits per weight, but can be stored with fewer. **How many bits are stored for each weight of the model that you use, and what would fewer
+# bits cost?** We round two models, leave weights out, and let a small model learn from a large one and draft for it.
 #
 # <img src="figures/sixteen_levels.svg" width="880" alt="64 weights as dots in two groups of 32. Each group has sixteen levels, drawn as lines; a stroke joins each weight to its nearest level.">
 #
