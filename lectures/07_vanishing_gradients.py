@@ -11,8 +11,9 @@
 # <img src="figures/plain_against_gated.svg" width="860" alt="Fraction of symbols copied correctly against training steps. The band of the plain network stays near guessing; the bands of two gated networks, UGRNN and GRU, rise to about two thirds and one half.">
 #
 # *Three of our own networks learn this task from the same texts, with the same width, optimiser and number of steps. Each line is
-# the mean of five seeds, and each band reaches from the lowest to the highest; the thin line is guessing.* **Why does the plain
-# network hardly get above guessing?** *The next lecture explains what the other two do differently.*
+# the mean of five seeds, and each band reaches from the lowest to the highest; the thin line is guessing.*
+#
+# **Why does the plain network hardly get above guessing?** The next lecture explains what the other two do differently.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **After this lecture you can**
@@ -633,10 +634,9 @@ show.predict(
 # **Clipping by the norm never changes the direction, and never lengthens anything.**
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Now we run gradient descent from $w = 6$, $b = -2.75$, without clipping and with each of the two rules. All three runs use the
-# same learning rate.
+# Now we run gradient descent from $w = 6$, $b = -2.75$, without clipping and with each of the two rules, at one learning rate.
 #
-# > **Ask yourself.** In the picture below, shading means a large loss. Where does each of the three runs end up after 60 steps: at the bottom (unshaded), on the shaded side, or out of
+# > **Ask yourself.** In the picture below, shading means a large loss. Where does each run end after 60 steps: at the bottom (unshaded), on the shaded side, or out of
 # > the picture?
 
 # %% slideshow={"slide_type": "fragment"}
