@@ -328,7 +328,7 @@ slower = [
     if relative(size, networks=True)[2] > relative(size)[2] + 1
 ]  # sizes at which networks alone slow the collapse by more than a factor of ten; after two layers, before rounding decides
 show.predict(
-    f"The initial weights have size 1, and there is one head. With attention only, the residual after two layers is {10 ** -alone[2] / 1e6:.0f} million times smaller than X. Add a feed-forward network after every attention sublayer, without skips. How many times as large is the residual after two layers then, compared with attention only?",
+    f"With one head and initial weights of size 1, attention only leaves a residual after two layers that is {10 ** -alone[2] / 1e6:.0f} million times smaller than X. Add a feed-forward network after every attention sublayer, without skips. How many times as large is the residual then?",
     choices={
         "about as large": 1.0,
         "about 100 times": 100.0,
