@@ -204,7 +204,7 @@ show.predict(
 # where $\lVert R \rVert_1$ is the largest sum of absolute values in a column and $\lVert R \rVert_\infty$ the largest in a row; the square root of their product is the **composite norm**. When the residual is 0, all tokens have the same vector and $X$ has rank 1: **rank collapse**.
 # Let $W_{QK} = W_Q W_K^{\top}$ and $W_{VO} = W_V W_O$ in each head. For $L$ layers of nothing but attention with $H$ heads, they prove a bound on the composite norm of the residual:
 #
-# $$\lVert \mathrm{res}(X_L) \rVert \le \Big( \frac{4 \beta H}{\sqrt{d_{\mathrm{head}}}} \Big)^{(3^L - 1)/2} \lVert \mathrm{res}(X) \rVert^{3^L}, \qquad \lVert W_{QK} \rVert_1 \lVert W_{VO} \rVert_{1,\infty} \le \beta \text{ in all heads.}$$
+# $$\lVert \mathrm{res}(X_L) \rVert \le \left( \frac{4 \beta H}{\sqrt{d_{\mathrm{head}}}} \right)^{(3^L - 1)/2} \lVert \mathrm{res}(X) \rVert^{3^L}, \qquad \lVert W_{QK} \rVert_1 \lVert W_{VO} \rVert_{1,\infty} \le \beta \text{ in all heads.}$$
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # The exponent triples with every layer, so the bound falls *doubly exponentially*. **Why three?** Write $X = \mathbf 1 \bar x^{\top} + R$, the sum of a common part and a residual. The scores $X W_{QK} X^{\top}$ have four summands. A summand that is the same for all keys cancels in the softmax, and one that is the same for all
