@@ -11,9 +11,11 @@
 # <img src="figures/plain_against_gated.svg" width="860" alt="Fraction of symbols copied correctly against training steps. The band of the plain network stays near guessing; the bands of two gated networks, UGRNN and GRU, rise to about two thirds and one half.">
 #
 # *Three of our own networks learn this task from the same texts, with the same width, optimiser and number of steps. Each line is
-# the mean of five seeds, and each band reaches from the lowest to the highest; the thin line is guessing.* **Why does the plain
-# network hardly get above guessing?** *The next lecture explains what the other two do differently.*
+# the mean of five seeds, and each band reaches from the lowest to the highest; the thin line is guessing.*
 #
+# **Why does the plain network hardly get above guessing?** The next lecture explains what the other two do differently.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # **After this lecture you can**
 # - write the gradient of a recurrent network as a product of matrices, one per step, and say what follows;
 # - read eigenvalues and singular values, and say what they promise and what they do not;
@@ -57,9 +59,9 @@ torch.set_num_threads(1)  # for matrices as small as these one thread is fastest
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1. A word far back
 #
-# How much does the last state of an untrained network depend on the first symbol, 15 steps back? We measured the gradient of the
-# last state with respect to each earlier one. Then we trained the networks in a race (`python -m lectures.recipes race`; five seeds
-# each, 250 steps). Here are a plain RNN and two *gated* networks, a GRU and an LSTM, which remain black boxes until the next lecture.
+# How much does the last state of an untrained network depend on the first symbol, 15 steps back? We measured its gradient. Then we
+# trained the networks in a race (`python -m lectures.recipes race`; five seeds each, 250 steps): a plain RNN and two *gated*
+# networks, a GRU and an LSTM, which remain black boxes until the next lecture.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 raced = stored("race")
@@ -185,11 +187,16 @@ show.predict(
 # - **Chain, 0.8**: every eigenvalue is 0.8, and yet $\|U^t\|$ first climbs to 214<!--[[max(chain):.0f]]-->, at $t$ = 24<!--[[chain.index(max(chain))]]-->, and only then dies out.
 # - At a radius below 1, only the powers of a **non-normal matrix** can grow first. Such a matrix has no full set of perpendicular
 #   eigenvectors ($U U^\top \ne U^\top U$). The chain has a single eigenvector.
-# - **Rotation**: at a radius of exactly 1, the norm of its powers is exactly 1 for every $t$<!--[[? abs(power_norms(matrices["rotation (orthogonal)"].double(), 100)[100] - 1) < 1e-4]]-->, because $\rho = s$.
-# - **Random**: the $s$ of this matrix is 1.65<!--[[torch.linalg.matrix_norm(matrices["random"], 2):.2f]]--> times its $\rho$. The norm of its powers soon runs parallel to $\rho^t$, a little above it.
 # </details>
 #
 # **A spectral radius below 1 tells you that the powers die out in the end, not that they shrink on the way.**
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# <details><summary><b>More to notice</b></summary>
+#
+# - **Rotation**: at a radius of exactly 1, the norm of its powers is exactly 1 for every $t$<!--[[? abs(power_norms(matrices["rotation (orthogonal)"].double(), 100)[100] - 1) < 1e-4]]-->, because $\rho = s$.
+# - **Random**: the $s$ of this matrix is 1.65<!--[[torch.linalg.matrix_norm(matrices["random"], 2):.2f]]--> times its $\rho$. The norm of its powers soon runs parallel to $\rho^t$, a little above it.
+# </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes, four of them for this picture. Have somebody read the axis aloud: each grid line is a factor of a hundred thousand. What
@@ -233,7 +240,7 @@ n, T = 16, 40
 U = rescale(torch.randn(n, n, generator=draw), 1.0)
 x = torch.randn(T, n, generator=draw)
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "skip"}
 # the course's own cell with the same weights; autograd computes its Jacobians
 cell = RNNCell(n, n)
 cell.load_state_dict({**cell.state_dict(), "weight_hh": 1.5 * U.T, "weight_ih": torch.eye(n)})
@@ -264,16 +271,21 @@ show.predict(
 # - With inputs of size 3 the norm is 0.0016<!--[[norm_after(3.0, 10):.4f]]--> after ten steps, although the spectral radius of $U$ is still 1.5.
 # - Large inputs drive units
 #   towards $\pm 1$, where $1 - h^2$ is nearly 0. This is **saturation**.
+# - With inputs of size 0 the states stay at 0, where tanh has slope 1. Then the gradient does explode<!--[[? norm_after(0.0, 40) > 1e7]]-->, exactly as the powers of $U$ do.
+# </details>
+#
+# **A spectral radius above 1 allows a gradient to explode. It does not make it explode.**
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# <details><summary><b>More to notice</b></summary>
+#
 # - With inputs of size 0.2 the norm is 8<!--[[norm_after(0.2, 40):.0f]]--> after 40 steps, where $U$ by itself would make it more than ten million<!--[[? 1.5**40 > 1e7]]-->. The states grow until tanh
 #   flattens, and each flat unit shrinks the gradient.
-# - With inputs of size 0 the states stay at 0, where tanh has slope 1. Then the gradient does explode<!--[[? norm_after(0.0, 40) > 1e7]]-->, exactly as the powers of $U$ do.
 # - The product of the norms (dashed) is a valid bound but a loose one, because the vector that one step stretches most
 #   seldom leaves it in the direction that the next step stretches most.
 # - Blue rings mark the eigenvalues of $U$. Orange dots mark those of the product over $d$ steps; we plot the $d$-th root of their absolute value, so both show
 #   growth per step.
 # </details>
-#
-# **A spectral radius above 1 allows a gradient to explode. It does not make it explode.**
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### Do bounded activations bound gradients?
@@ -390,18 +402,23 @@ show.predict(
 #   close to the spectral radius of this matrix, 0.60<!--[[spectrum(build("rnn", "uniform", 1.0).weight_hh).radius:.2f]]-->. (The spectral radius of a large matrix of $n \times n$ independent entries is about $\sqrt n$ times their standard deviation; here
 #   that is $1/\sqrt 3 \approx 0.58$.) With orthogonal weights the gradient falls by fewer than three
 #   orders, with the identity by fewer than two<!--[[? 2 < lost["orthogonal"] < 3 and 1 < lost["identity"] < 2]]-->.
-# - The inputs here are small, with a standard deviation of 0.3. Larger inputs saturate the units. With a standard deviation of 1 the
-#   gradient of the orthogonal RNN falls by 8<!--[[powers_lost("rnn", "orthogonal", 1, 1 / 0.3):.0f]]--> orders.
 # - **Gain 2**: the gradient of the orthogonal RNN explodes, by more than six orders of magnitude<!--[[? powers_lost("rnn", "orthogonal", 2) < -6]]-->. With the identity it vanishes
 #   faster than with the other two<!--[[? powers_lost("rnn", "identity", 2) > max(powers_lost("rnn", other, 2) for other in ("uniform", "orthogonal"))]]-->. There each unit feeds back only into itself, and saturates: the mean slope of tanh is 0.12<!--[[slope("identity", 2):.2f]]-->, compared with 0.48<!--[[slope("orthogonal", 2):.2f]]--> with
 #   orthogonal weights.
-# - The **UGRNN** and the **LSTM** lose at most eight orders of magnitude<!--[[? max(powers_lost("ugrnn", "uniform", 1), powers_lost("lstm", "uniform", 1)) < 8.05]]--> with uniform weights, whereas the **GRU** loses 20<!--[[powers_lost("gru", "uniform", 1):.0f]]-->. But the cells also
-#   start with different biases. In our UGRNN and LSTM a bias of 1 makes a unit keep more of its value from step to step; in the GRU, as in
-#   PyTorch's, this bias is about 0. [Lecture 8](08_gates.ipynb) explains gates and gives all three the same bias.
 # </details>
 #
 # A straight line on this logarithmic axis means a constant factor per step. With uniform and with orthogonal weights the RNN's line at gain 1 is nearly straight<!--[[? all(np.corrcoef(range(len(norms)), norms.log10())[0, 1] ** 2 > 0.998 for norms in (state_norms(build("rnn", of, 1.0), texts) for of in ("uniform", "orthogonal")))]]-->: **its gradient
 # falls exponentially with distance**. Section 7 says when it must (Pascanu et al. 2013).
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# <details><summary><b>More to notice</b></summary>
+#
+# - The inputs here are small, with a standard deviation of 0.3. Larger inputs saturate the units. With a standard deviation of 1 the
+#   gradient of the orthogonal RNN falls by 8<!--[[powers_lost("rnn", "orthogonal", 1, 1 / 0.3):.0f]]--> orders.
+# - The **UGRNN** and the **LSTM** lose at most eight orders of magnitude<!--[[? max(powers_lost("ugrnn", "uniform", 1), powers_lost("lstm", "uniform", 1)) < 8.05]]--> with uniform weights, whereas the **GRU** loses 20<!--[[powers_lost("gru", "uniform", 1):.0f]]-->. But the cells also
+#   start with different biases. In our UGRNN and LSTM a bias of 1 makes a unit keep more of its value from step to step; in the GRU, as in
+#   PyTorch's, this bias is about 0. [Lecture 8](08_gates.ipynb) explains gates and gives all three the same bias.
+# </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # So far the cells of this section have been untrained. Does a network learn to keep its gradient? Here are cells of 64 units, before and after training on
@@ -433,11 +450,16 @@ HTML(show.beside(by_cell(before, "at initialisation"), by_cell(after, "trained t
 # - The gradients of the RNN and of the GRU change by twenty orders of magnitude: the RNN's from $10^{-23.3}$ to $10^{-3.0}$<!--[[? [round(of["rnn"][100], 1) for of in (before, after)] == [-23.3, -3.0]]]-->, the GRU's from
 #   $10^{-20.5}$ to $10^{-0.1}$<!--[[? [round(of["gru"][100], 1) for of in (before, after)] == [-20.5, -0.1]]]-->. A gradient that vanishes at the start need not vanish forever.
 # - After training, all four keep a gradient. But the RNN copied only 25<!--[[100 * memory["copy_accuracy"]["rnn"]["10"]:.0f]]--> % of the symbols, the gated cells 100<!--[[100 * min(memory["copy_accuracy"][cell]["10"] for cell in ("ugrnn", "gru", "lstm")):.0f]]--> %.
-# - With 80 blanks a network must remember each symbol for 85 steps. At this distance the RNN's gradient is $10^{-19.8}$<!--[[? round(before["rnn"][85], 1) == -19.8]]--> before training, and the RNN learned nothing<!--[[? memory["copy_accuracy"]["rnn"]["80"] < 0.15]]-->. The GRU's gradient before training is tiny as well, $10^{-17.5}$<!--[[? round(before["gru"][85], 1) == -17.5]]-->, and the GRU learned the task<!--[[? memory["copy_accuracy"]["gru"]["80"] > 0.9]]-->.
 # </details>
 #
 # **A gradient that reaches the distant steps is not sufficient for learning, and a gradient that is tiny at first does not rule out learning.**
 # (These are single runs, one for each cell and delay; section 7 has five seeds.)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# <details><summary><b>More to notice</b></summary>
+#
+# - With 80 blanks a network must remember each symbol for 85 steps. At this distance the RNN's gradient is $10^{-19.8}$<!--[[? round(before["rnn"][85], 1) == -19.8]]--> before training, and the RNN learned nothing<!--[[? memory["copy_accuracy"]["rnn"]["80"] < 0.15]]-->. The GRU's gradient before training is tiny as well, $10^{-17.5}$<!--[[? round(before["gru"][85], 1) == -17.5]]-->, and the GRU learned the task<!--[[? memory["copy_accuracy"]["gru"]["80"] > 0.9]]-->.
+# </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### AdamW divides by the gradient's size. Why does a small gradient matter?
@@ -612,10 +634,9 @@ show.predict(
 # **Clipping by the norm never changes the direction, and never lengthens anything.**
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Now we run gradient descent from $w = 6$, $b = -2.75$, without clipping and with each of the two rules. All three runs use the
-# same learning rate.
+# Now we run gradient descent from $w = 6$, $b = -2.75$, without clipping and with each of the two rules, at one learning rate.
 #
-# > **Ask yourself.** In the picture below, shading means a large loss. Where does each of the three runs end up after 60 steps: at the bottom (unshaded), on the shaded side, or out of
+# > **Ask yourself.** In the picture below, shading means a large loss. Where does each run end after 60 steps: at the bottom (unshaded), on the shaded side, or out of
 # > the picture?
 
 # %% slideshow={"slide_type": "fragment"}
@@ -636,13 +657,18 @@ widgets.cliff_playground(
 #   gradient is nearly 0.
 # - **Clipped by its norm**: the path meets the same cliff, but is pushed back only a little. After 60 steps the loss is 0.0247<!--[[descend(clip_by_norm, 0.3, 1)[1][-1]:.4f]]-->. It
 #   was below 0.001 on the way<!--[[? min(descend(clip_by_norm, 0.3, 1)[1]) < 0.001]]-->, but with steps of this length the path keeps bouncing and cannot settle.
-# - **Each entry clipped**: this path also survives, with diagonal steps; here it ends higher, with a loss of 0.0393<!--[[descend(clip_each_entry, 0.3, 1)[1][-1]:.4f]]-->.
-# - If you set $n_{\max}$ to 3, nearly every step remains unchanged, but the one that matters is still long enough to throw the path
-#   out<!--[[? descend(clip_by_norm, 3, 1)[0][1] > 0]]-->. If you lower the learning rate to 0.1, the three paths coincide<!--[[? descend(clip_by_norm, 0.3, 0.1)[1] == descend(no_clipping, 0.3, 0.1)[1]]]-->, because in these 60 steps no gradient exceeds the limit. But the descent is slow: the loss falls only from 0.063<!--[[descend(no_clipping, 0.3, 0.1)[1][0]:.3f]]--> to 0.031<!--[[descend(no_clipping, 0.3, 0.1)[1][-1]:.3f]]-->.
-# - The lower rate only postpones the jump. After 450 steps the path without clipping is out of the picture<!--[[? descend(no_clipping, 0.3, 0.1, 450)[0][1] > 0]]-->; the path clipped by its norm has a loss below 0.001<!--[[? descend(clip_by_norm, 0.3, 0.1, 450)[1][-1] < 0.001]]-->.
+# - A lower rate, 0.1, only postpones the jump. After 450 steps the path without clipping is out of the picture<!--[[? descend(no_clipping, 0.3, 0.1, 450)[0][1] > 0]]-->; the path clipped by its norm has a loss below 0.001<!--[[? descend(clip_by_norm, 0.3, 0.1, 450)[1][-1] < 0.001]]-->.
 # </details>
 #
 # **Clipping at 0.3 shortens only 7<!--[[clipped_steps(0.3)]]--> of the 60 steps here. Without it a single step throws the path out.**
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# <details><summary><b>More to notice</b></summary>
+#
+# - **Each entry clipped**: this path also survives, with diagonal steps; here it ends higher, with a loss of 0.0393<!--[[descend(clip_each_entry, 0.3, 1)[1][-1]:.4f]]-->.
+# - If you set $n_{\max}$ to 3, nearly every step remains unchanged, but the one that matters is still long enough to throw the path
+#   out<!--[[? descend(clip_by_norm, 3, 1)[0][1] > 0]]-->. If you lower the learning rate to 0.1, the three paths coincide<!--[[? descend(clip_by_norm, 0.3, 0.1)[1] == descend(no_clipping, 0.3, 0.1)[1]]]-->, because in these 60 steps no gradient exceeds the limit. But the descent is slow: the loss falls only from 0.063<!--[[descend(no_clipping, 0.3, 0.1)[1][0]:.3f]]--> to 0.031<!--[[descend(no_clipping, 0.3, 0.1)[1][-1]:.3f]]-->.
+# </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Step through to about 45, then go slowly, because the jump comes between 50 and 55. Ask what the loss curves of the orange and
@@ -741,10 +767,7 @@ show.predict(
 #
 # - Without clipping, at a rate of 2, the loss starts at 4.35<!--[[wild[0]:.2f]]-->, about the loss of a blind guess, and at least one step throws it far above that<!--[[? max(wild) > 7]]-->. How far, and whether it recovers
 #   within the 60 steps, may differ on your machine. The gradient's norm before clipping jumps as well.
-# - Clipped at 0.3, the run at a rate of 2 ends at about 3.35<!--[[? abs(end["0.3", 2.0] - 3.35) < 0.02]]-->; clipped at 1, it survives, but with jumps<!--[[? max(runs["1", 2.0][0][1:]) > runs["1", 2.0][0][0]]]-->.
 # - At a rate of 0.5 nothing ever explodes<!--[[? max(runs["no clipping", 0.5][0]) == runs["no clipping", 0.5][0][0]]]-->, and without any clipping the loss ends at about 3.36<!--[[? abs(end["no clipping", 0.5] - 3.36) < 0.015]]-->.
-# - With $n_{\max} = 0.3$ and a rate of 2 nearly every step is clipped<!--[[? sum(norm > 0.3 for norm in runs["0.3", 2.0][1]) > 50]]-->, so this is gradient descent with steps of nearly constant length.
-#   Pascanu et al. (2013, section 3.2) choose $n_{\max}$ after watching the average norm for a while.
 # </details>
 #
 # After these 60 steps the loss is about the same whether we clip at 0.3 at a rate of 2, or do not clip at 0.5<!--[[? abs(end["0.3", 2.0] - end["no clipping", 0.5]) < 0.05]]-->; no run predicts clearly better than the
@@ -752,6 +775,14 @@ show.predict(
 #
 # **After 600<!--[[useful["steps"]]]--> steps the network clipped at 0.3, at a rate of 4<!--[[useful["rows"]["clipped at 0.3"]["rate"]:.0f]]-->, is 0.20<!--[[useful["saved"]["clipped at 0.3"][0]:.2f]]--> ± 0.02<!--[[useful["saved"]["clipped at 0.3"][1]:.2f]]--> nats per character better than the network without clipping at its best rate, 0.5<!--[[useful["rows"]["no clipping"]["rate"]:.1f]]--><!--[[? useful["saved"]["clipped at 0.3"][0] > useful["saved"]["clipped at 0.3"][1]]]-->.** At a rate of 1
 # the network without clipping loses to counting pairs of characters<!--[[? useful["rows"]["no clipping"]["tried"]["1"] > useful["floor"]]]-->. But clipping does not bring back a gradient that has vanished.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# <details><summary><b>More to notice</b></summary>
+#
+# - Clipped at 0.3, the run at a rate of 2 ends at about 3.35<!--[[? abs(end["0.3", 2.0] - 3.35) < 0.02]]-->; clipped at 1, it survives, but with jumps<!--[[? max(runs["1", 2.0][0][1:]) > runs["1", 2.0][0][0]]]-->.
+# - With $n_{\max} = 0.3$ and a rate of 2 nearly every step is clipped<!--[[? sum(norm > 0.3 for norm in runs["0.3", 2.0][1]) > 50]]-->, so this is gradient descent with steps of nearly constant length.
+#   Pascanu et al. (2013, section 3.2) choose $n_{\max}$ after watching the average norm for a while.
+# </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. What the conditions say, and what helps
@@ -830,11 +861,16 @@ show.table(
 #
 # - The orthogonal network copies 96<!--[[min(copied["RNN, orthogonal"]):.0f]]--> to 99<!--[[max(copied["RNN, orthogonal"]):.0f]]--> % in all five seeds, more than every gated cell<!--[[? min(copied["RNN, orthogonal"]) > max(max(copied[name]) for name in cells_raced)]]--> of this short race. We changed one
 #   matrix and added no gate.
-# - A different learning rate does not achieve that. At the best of five rates the uniform network copied 16<!--[[100 * min(stored("gate_bias")["rows"]["RNN"]["right"]):.0f]]--> to 22<!--[[100 * max(stored("gate_bias")["rows"]["RNN"]["right"]):.0f]]--> % (`python -m
-#   lectures.recipes gate_bias`).
-# - At the learning rate of the race, which we did not tune for it, the identity network copies only 12<!--[[min(copied["RNN, identity"]):.0f]]--> to 31<!--[[max(copied["RNN, identity"]):.0f]]--> %.
 # - **Two controls** change only the scale of a matrix. Divided by $\sqrt 3$, the orthogonal matrix has about the spectral radius of the uniform one, and
 #   copies only 19<!--[[min(copied["RNN, orthogonal / √3"]):.0f]]--> to 25<!--[[max(copied["RNN, orthogonal / √3"]):.0f]]--> %. Scaled to a radius of 1, the uniform matrix copies 31<!--[[min(copied["RNN, uniform, radius 1"]):.0f]]--> to 68<!--[[max(copied["RNN, uniform, radius 1"]):.0f]]--> %, more than unscaled with every seed<!--[[? min(copied["RNN, uniform, radius 1"]) > max(copied["RNN"])]]-->.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# <details><summary><b>More to notice</b></summary>
+#
+# - A different learning rate does not achieve what the orthogonal matrix does. At the best of five rates the uniform network copied 16<!--[[100 * min(stored("gate_bias")["rows"]["RNN"]["right"]):.0f]]--> to 22<!--[[100 * max(stored("gate_bias")["rows"]["RNN"]["right"]):.0f]]--> % (`python -m
+#   lectures.recipes gate_bias`).
+# - At the learning rate of the race, which we did not tune for it, the identity network copies only 12<!--[[min(copied["RNN, identity"]):.0f]]--> to 31<!--[[max(copied["RNN, identity"]):.0f]]--> %.
 # - In one longer run for each delay (`python -m lectures.recipes initialisation`) the
 #   orthogonal network copied after 20 blanks and only guessed after 40<!--[[? longer["20"] > 0.995 and longer["40"] < 0.15]]-->. Yet at the start 22<!--[[100 * 10 ** stored("initialisation")["gradient_log10"]["orthogonal"][40]:.0f]]--> % of its gradient was left after 40 steps. We
 #   do not know why it failed.

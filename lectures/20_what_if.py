@@ -54,15 +54,16 @@ from nlmcore.transformer import PostNorm
 torch.set_num_threads(1)  # these models are so small that one core is fastest
 
 
-def listed(lines):
-    """Findings that were computed, below each other."""
-    return "".join(show.said(re.sub(r"(?<=[\^ (])-(?=\d)", "−", line)) for line in lines)
+def folded(*lines):
+    """Findings that were computed, below each other; they may give an answer away."""
+    found = "".join(show.said(re.sub(r"(?<=[\^ (])-(?=\d)", "−", line)) for line in lines)
+    return HTML(f"<details><summary><b>The measurements</b></summary>{found}</details>")
 
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1. Take a part away
 #
-# The quickest experiment is an ablation. We take SmolLM2-135M-Instruct (30 layers, pre-norm, weights stored in 4 or 8 bits) and remove one kind of part from *all* layers. A **skip connection** is the "$x\; +$" of a sublayer, in
+# The quickest experiment is an ablation. We take SmolLM2-135M-Instruct (30 layers, pre-norm, weights stored in 4 or 8 bits) and remove one kind of part from *all* layers. A **skip connection** is the first $x$ of the sum in
 # $x \leftarrow x + f(\mathrm{norm}(x))$.
 #
 # - without attention: the attention sublayer leaves $x$ unchanged;
@@ -203,11 +204,13 @@ show.predict(
 # where $\lVert R \rVert_1$ is the largest sum of absolute values in a column and $\lVert R \rVert_\infty$ the largest in a row; the square root of their product is the **composite norm**. When the residual is 0, all tokens have the same vector and $X$ has rank 1: **rank collapse**.
 # Let $W_{QK} = W_Q W_K^{\top}$ and $W_{VO} = W_V W_O$ in each head. For $L$ layers of nothing but attention with $H$ heads, they prove a bound on the composite norm of the residual:
 #
-# $$\lVert \mathrm{res}(X_L) \rVert \le \Big( \frac{4 \beta H}{\sqrt{d_{\mathrm{head}}}} \Big)^{(3^L - 1)/2} \lVert \mathrm{res}(X) \rVert^{3^L}, \qquad \lVert W_{QK} \rVert_1 \lVert W_{VO} \rVert_{1,\infty} \le \beta \text{ in all heads.}$$
-#
+# $$\lVert \mathrm{res}(X_L) \rVert \le \left( \frac{4 \beta H}{\sqrt{d_{\mathrm{head}}}} \right)^{(3^L - 1)/2} \lVert \mathrm{res}(X) \rVert^{3^L}, \qquad \lVert W_{QK} \rVert_1 \lVert W_{VO} \rVert_{1,\infty} \le \beta \text{ in all heads.}$$
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # The exponent triples with every layer, so the bound falls *doubly exponentially*. **Why three?** Write $X = \mathbf 1 \bar x^{\top} + R$, the sum of a common part and a residual. The scores $X W_{QK} X^{\top}$ have four summands. A summand that is the same for all keys cancels in the softmax, and one that is the same for all
 # queries gives every row the same weights. Only $R\, W_{QK} R^{\top}$ makes the rows of weights differ from each other, by an amount of the order of $R^2$. The vectors that these weights average differ by $R$. So after the layer the differences are of the order of $R^3$, and the next layer cubes them again.
-#
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # But look at the base, $4 \beta H / \sqrt{d_{\mathrm{head}}}$. The bound says something only if the base is below 1 (for a residual of 1), and that needs **small weights**.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -225,7 +228,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Now we measure the residual. The weights of every head are random. Their variance is $s^2$ divided by the number of inputs. You choose the size $s$; 1 is usual. The rows of $X$ have a length of about 1. After a norm they would be $\sqrt d$ long; the list under the next prediction says what that changes. The residual divided by the size of $X$ (its composite norm) says how much of $X$ is residual.
+# Now we measure the residual. The weights of every head are random. Their variance is $s^2$ divided by the number of inputs. You choose the size $s$; 1 is usual. The rows of $X$ have a length of about 1. After a norm they would be $\sqrt d$ long; the measurements below the next prediction say what that changes. The residual divided by the size of $X$ (its composite norm) says how much of $X$ is residual.
 
 
 # %% slideshow={"slide_type": "fragment"} tags=["lesson"]
@@ -325,7 +328,7 @@ slower = [
     if relative(size, networks=True)[2] > relative(size)[2] + 1
 ]  # sizes at which networks alone slow the collapse by more than a factor of ten; after two layers, before rounding decides
 show.predict(
-    f"The initial weights have size 1, and there is one head. With attention only, the residual after two layers is {10 ** -alone[2] / 1e6:.0f} million times smaller than X. Add a feed-forward network after every attention sublayer, without skips. How many times as large is the residual after two layers then, compared with attention only?",
+    f"With one head and initial weights of size 1, attention only leaves a residual after two layers that is {10 ** -alone[2] / 1e6:.0f} million times smaller than X. Add a feed-forward network after every attention sublayer, without skips. How many times as large is the residual then?",
     choices={
         "about as large": 1.0,
         "about 100 times": 100.0,
@@ -334,33 +337,36 @@ show.predict(
     },
     answer=10 ** (with_networks[2] - alone[2]),
     why="A network maps equal vectors to equal vectors, so it cannot separate tokens that attention has made equal. It can only stretch what is left of a difference. Skips keep the difference itself.",
-    reveals=[
-        widgets.collapse_playground(
-            residual, trace, bound, norm, sizes=(0.1, 0.2, 0.5, 1.0, 2.0, 4.0)
-        ),
-        listed(
-            (
-                f"With attention only, at size 1, the residual divided by the size of X after 1, 2, 3 layers is {show.scientific(alone[1])}, {show.scientific(alone[2])}, {show.scientific(alone[3])}. The exponent grows severalfold from layer to layer, until the residual reaches the limit of double precision, about 10⁻¹⁶.",
-                f"The bound after 3 layers is {show.scientific(small[0.1])} at size 0.1, but {show.scientific(small[1.0])} at size 1. At size 1 the bound allows anything, yet the residual still collapses. A vacuous bound is not evidence against collapse.",
-                f"With skips, {show.scientific(with_skips[-1])} of X is residual after {DEPTH} layers at size 1, but only {show.scientific(kept[-1])} at size 4. The differences survive, but the part common to all tokens outgrows them.",
-                f"With networks but without skips, the residual after 2 layers is {show.scientific(with_networks[2])} of X instead of {show.scientific(alone[2])} at size 1, and {show.scientific(stretched[1])} instead of {show.scientific(stretched[0])} at size 2.",
-                f"With rows as long as after a norm, the residual after 2 layers is {show.scientific(long_left)} of X instead of {show.scientific(alone[2])}. The scores differ more, so already in the first layer attention is not close to a plain mean.",
-                f"Could the value matrices bring the tokens together, rather than the averaging? If every token reads only itself, {unmixed:.2f} of X is residual after {DEPTH} layers. So it is the averaging that collapses them.",
-            )
-        ),
-    ],
+    reveals=widgets.collapse_playground(
+        residual, trace, bound, norm, sizes=(0.1, 0.2, 0.5, 1.0, 2.0, 4.0)
+    ),
+)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+folded(
+    f"With attention only, at size 1, the residual divided by the size of X after 1, 2, 3 layers is {show.scientific(alone[1])}, {show.scientific(alone[2])}, {show.scientific(alone[3])}. The exponent grows severalfold from layer to layer, until the residual reaches the limit of double precision, about 10⁻¹⁶.",
+    f"The bound after 3 layers is {show.scientific(small[0.1])} at size 0.1, but {show.scientific(small[1.0])} at size 1. At size 1 the bound allows anything, yet the residual still collapses. A vacuous bound is not evidence against collapse.",
+    f"With skips, {show.scientific(with_skips[-1])} of X is residual after {DEPTH} layers at size 1, but only {show.scientific(kept[-1])} at size 4. The differences survive, but the part common to all tokens outgrows them.",
+    f"With networks but without skips, the residual after 2 layers is {show.scientific(with_networks[2])} of X instead of {show.scientific(alone[2])} at size 1, and {show.scientific(stretched[1])} instead of {show.scientific(stretched[0])} at size 2.",
+    f"With rows as long as after a norm, the residual after 2 layers is {show.scientific(long_left)} of X instead of {show.scientific(alone[2])}. The scores differ more, so already in the first layer attention is not close to a plain mean.",
+    f"Could the value matrices bring the tokens together, rather than the averaging? If every token reads only itself, {unmixed:.2f} of X is residual after {DEPTH} layers. So it is the averaging that collapses them.",
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
 # - Tick *networks* without *skips*, then *skips* without *networks*. The paper says that skips prevent the collapse and networks slow it. Of the six sizes here, networks clearly slow it only at size 2<!--[[? slower == [2.0]]]-->. At size 4 the collapse is even faster with them<!--[[? relative(4.0, networks=True)[2] < relative(4.0)[2] - 3]]-->. Skips help at every size<!--[[? all(relative(size, skips=True)[-1] > relative(size)[-1] + 3 for size in (0.1, 0.2, 0.5, 1.0, 2.0, 4.0))]]-->.
-# - Choose *residual ÷ size of X*. With skips and large weights the residual stays, and yet all tokens come to look alike, because the part that they share outgrows their differences. "Prevents" is too strong for stacks of this kind. A norm in each sublayer, as in real models, is not in this picture.
 # - With small weights the tokens collapse *faster*. The scores are nearly equal, so every row is nearly the plain mean.
-# - Some slides quote this result as "attention without feed-forward networks". Dong et al. removed the skips as well.
 # </details>
 #
 # **Attention averages, and without skips the averages soon no longer differ.** At size 1 skips prevent most of this, and networks do not.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# <details><summary><b>More to notice</b></summary>
+#
+# - Choose *residual ÷ size of X*. With skips and large weights the residual stays, and yet all tokens come to look alike, because the part that they share outgrows their differences. "Prevents" is too strong for stacks of this kind. A norm in each sublayer, as in real models, is not in this picture.
+# - Some slides quote this result as "attention without feed-forward networks". Dong et al. removed the skips as well.
+# </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *11 minutes. Derive on the board that a row-stochastic matrix brings rows together. Let the room choose sizes, first for attention only. What goes wrong: students believe that the bound causes the collapse. It is an upper limit; at size 1 it is astronomically large and true.*
@@ -464,17 +470,22 @@ show.table(told, ["Base-10 logarithm after layer", *map(", ".join, sorted(by_mas
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - **In random stacks of size 1 the mask makes the difference.** With only a norm the decline is delayed by two layers and then about as steep<!--[[? all(abs(decline(True, False)[i + 2] - decline(False, False)[i]) < 1.2 for i in range(3))]]-->. With a causal mask the residual falls by a factor of about 1.6<!--[[per_layer:.1f]]--> per layer (SmolLM2's without skips: 1.5<!--[[(cut[0] / cut[-1]) ** (1 / 30):.1f]]-->). The first token sees only itself, the second sees two, so the means are over *different* sets of tokens.
-#   Wu et al. (2024) prove that masked attention collapses exponentially, as we see here. With weights of size 2 the masked stack collapses much further, to less than $10^{-12}$ of X after eight layers<!--[[? relative(2.0, causal=True)[-1] < -12]]-->.
 # - **In both trained models the mask slows the collapse.** After six layers MiniLM keeps 0.33<!--[[10 ** by_mask["MiniLM", "with a mask"][-1]:.2f]]--> of X with a mask; without one the residual is at the limit of single precision, near $10^{-7}$<!--[[? by_mask["MiniLM", "without a mask"][-1] < -6]]-->. After ten layers SmolLM2 keeps 0.03<!--[[10 ** by_mask["SmolLM2", "with its mask"][10]:.2f]]--> with its mask, and 0.00001<!--[[10 ** unmasked[10]:.5f]]--> without.
 # - **But the mask does not explain SmolLM2's line.** Without the mask the residual falls faster, and yet not off a cliff: the decline does not steepen<!--[[? unmasked[0] - unmasked[5] > unmasked[5] - unmasked[10]]]-->. We do not know why it does not.
+# </details>
+#
+# **Without their skips both trained models collapse as well, and a causal mask slows the collapse.** But the mask does not explain why SmolLM2's collapse is only exponential, because without the mask the decline does not steepen either.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# <details><summary><b>More to notice</b></summary>
+#
+# - **In random stacks of size 1 the mask makes the difference.** With only a norm the decline is delayed by two layers and then about as steep<!--[[? all(abs(decline(True, False)[i + 2] - decline(False, False)[i]) < 1.2 for i in range(3))]]-->. With a causal mask the residual falls by a factor of about 1.6<!--[[per_layer:.1f]]--> per layer (SmolLM2's without skips: 1.5<!--[[(cut[0] / cut[-1]) ** (1 / 30):.1f]]-->). The first token sees only itself, the second sees two, so the means are over *different* sets of tokens.
+#   Wu et al. (2024) prove that masked attention collapses exponentially, as we see here. With weights of size 2 the masked stack collapses much further, to less than $10^{-12}$ of X after eight layers<!--[[? relative(2.0, causal=True)[-1] < -12]]-->.
 # - As trained, both models keep their tokens apart to the end. In SmolLM2 the residual falls from 0.93<!--[[residuals["SmolLM2"]["as trained"][0]:.2f]]--> to 0.41<!--[[residuals["SmolLM2"]["as trained"][-1]:.2f]]--> of X.
 # - **SmolLM2 without networks** keeps its skips, but its residual falls from 0.93<!--[[residuals["SmolLM2"]["no networks"][0]:.2f]]--> to 0.08<!--[[residuals["SmolLM2"]["no networks"][-1]:.2f]]-->, most of it in the first five layers<!--[[? residuals["SmolLM2"]["no networks"][5] < 0.5 * residuals["SmolLM2"]["no networks"][0]]]-->. Yet the differences between the tokens grow<!--[[? (lambda x: float(residual(x[-1][1:])) > 10 * float(residual(x[0][1:])))(seen["SmolLM2"]["no networks"][0])]]-->. The part that all tokens share grows faster, so the tokens become more alike.
 # - **MiniLM without skips** does fall off a cliff. From layer 2 to layer 5 the decline of its residual steepens<!--[[? (lambda x: x[2] - x[3] < x[3] - x[4] < x[4] - x[5])(by_mask["MiniLM", "without a mask"])]]-->.
 # - The results from trained models are ablations on one text.
 # </details>
-#
-# **Without their skips both trained models collapse as well, and a causal mask slows the collapse.** But the mask does not explain why SmolLM2's collapse is only exponential, because without the mask the decline does not steepen either.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *7 minutes. Ask for the shape of the line before you show it: straight or bent? What goes wrong: "rank 1" is taken literally. A residual of $10^{-6}$ is not zero, so the matrix is only close to one of rank 1; in single precision little is left of the differences.*
@@ -537,9 +548,10 @@ maps = {
 }
 widgets.mixing_player(maps, WORDS)
 
-# %% [markdown] slideshow={"slide_type": "subslide"}
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # Each map shows how strongly every output depends on every input. Attention's map changes with the words. Those of FNet and linear mixing do not change at all. MLP-Mixer's weights are fixed as well, but its GELU is not linear, so its map changes a little.
-#
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
 # We train seven encoders on two tasks. They differ only in the sublayer that mixes positions: the four kinds above, FNet with attention in its top layer, and two controls. In **letters**, one letter of a word is hidden, as in [lecture 14](14_positions.ipynb). In **digits**, the inputs are handwritten digits of 8 × 8 pixels, cut into 16 patches of 2 × 2; the mean of the final vectors is classified. All are trained for 250 steps with one learning rate, which was not tuned for any encoder; attention has the most parameters<!--[[? all(max(of, key=lambda row: of[row]["parameters"]) == "attention" for of in mixing["tasks"].values())]]-->.
 # The controls are *random mixing*, a random matrix that is not trained, and *no mixing*, which processes every position by itself.
 
@@ -573,11 +585,8 @@ beyond_none = against(
     {row: summary(v) for row, v in right["digits"].items() if row != "no mixing"},
 )
 mixing_findings = [
-    *(
-        judged(task)
-        + ". Five seeds; “above” and “below” are significant after Holm's correction."
-        for task in right
-    )
+    judged(task) + ". Five seeds; “above” and “below” are significant after Holm's correction."
+    for task in right
 ]
 show.predict(
     "Suppose that nothing mixes the patches of a digit. Every patch is processed by itself, with its position, and the sixteen final vectors are averaged. What percentage of new digits is classified correctly? (Guessing: 10 %.)",
@@ -585,22 +594,30 @@ show.predict(
     answer=means["digits"]["no mixing"],
     unit=" %",
     why="Each patch votes, and its vector says where the patch is. Averaged votes get most digits right, so a high score alone does not show that mixing helps. Compare each kind of mixing with no mixing.",
-    reveals=[widgets.mixing_explorer(mixing, without_attention.TASKS), listed(mixing_findings)],
+    reveals=widgets.mixing_explorer(mixing, without_attention.TASKS),
 )
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+folded(*mixing_findings)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
 # - **Letters**: attention (19.4<!--[[means["letters"]["attention"]:.1f]]--> %) and MLP-Mixer (19.0<!--[[means["letters"]["MLP-Mixer"]:.1f]]--> %) lead<!--[[? sorted(means["letters"], key=means["letters"].get)[-2:] == ["MLP-Mixer", "attention"]]]-->. FNet has 14.9<!--[[means["letters"]["FNet"]:.1f]]--> %.
-# - A random matrix that is never trained has 14.6<!--[[means["letters"]["random mixing"]:.1f]]--> %, and no mixing 13.1<!--[[means["letters"]["no mixing"]:.1f]]--> %. In the paper FNet is far above random mixing. Here we cannot tell the two apart<!--[[? against(summary(right["letters"]["FNet"]), {"random": summary(right["letters"]["random mixing"])})["random"].p > 0.3]]-->.
-# - One layer of attention on top of FNet brings it to 18.3<!--[[means["letters"]["FNet, attention on top"]:.1f]]--> %. In the paper attention on top helps as well.
 # - **Digits**: every kind of mixing is ahead of attention (88.2<!--[[means["digits"]["attention"]:.1f]]--> %)<!--[[? min(means["digits"], key=means["digits"].get) == "attention" and all(t.corrected < 0.05 for row, t in tests["digits"].items() if row != "no mixing")]]-->, and we cannot tell attention from no mixing (89.0<!--[[means["digits"]["no mixing"]:.1f]]--> %)<!--[[? tests["digits"]["no mixing"].p > 0.3]]-->. We do not know why attention is behind.
-# - FNet and MLP-Mixer are ahead of *no mixing* as well<!--[[? {row for row, test in beyond_none.items() if test.corrected < 0.05} == {"FNet", "MLP-Mixer"}]]-->, by 4.4<!--[[beyond_none["FNet"].difference:.1f]]--> and 4.8<!--[[beyond_none["MLP-Mixer"].difference:.1f]]--> points. But *no mixing* may not have its best rate here, so this lead does not show that digits need mixing.
 # </details>
 #
 # **"Attention is all you need" and "attention is not needed" are both claims about a task.** Here, after 250 steps at an untuned rate, we cannot tell attention from no mixing on digits, and FNet is better than both. On hidden letters FNet stayed behind attention<!--[[? tests["digits"]["FNet"].difference > 0 and tests["letters"]["FNet"].difference < 0 and max(tests[task]["FNet"].corrected for task in tests) < 0.05 and beyond_none["FNet"].corrected < 0.05]]-->.
 
-# %% [markdown] slideshow={"slide_type": "fragment"}
+# %% [markdown] slideshow={"slide_type": "skip"}
+# <details><summary><b>More to notice</b></summary>
+#
+# - A random matrix that is never trained has 14.6<!--[[means["letters"]["random mixing"]:.1f]]--> %, and no mixing 13.1<!--[[means["letters"]["no mixing"]:.1f]]--> %. In the paper FNet is far above random mixing. Here we cannot tell the two apart<!--[[? against(summary(right["letters"]["FNet"]), {"random": summary(right["letters"]["random mixing"])})["random"].p > 0.3]]-->.
+# - One layer of attention on top of FNet brings it to 18.3<!--[[means["letters"]["FNet, attention on top"]:.1f]]--> %. In the paper attention on top helps as well.
+# - FNet and MLP-Mixer are ahead of *no mixing* as well<!--[[? {row for row, test in beyond_none.items() if test.corrected < 0.05} == {"FNet", "MLP-Mixer"}]]-->, by 4.4<!--[[beyond_none["FNet"].difference:.1f]]--> and 4.8<!--[[beyond_none["MLP-Mixer"].difference:.1f]]--> points. But *no mixing* may not have its best rate here, so this lead does not show that digits need mixing.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # <details><summary><b>What the papers say</b></summary>
 #
 # - **FNet** reaches 92<!--[[100 * 76.7 / 83.3:.0f]]--> % of BERT-base's mean over GLUE and, according to the abstract, trains 80 % faster on GPUs. The table below has the best of 3 to 6 runs of each pretrained model; the paper prints no deviations.
@@ -626,19 +643,19 @@ show.predict(
 #
 # where $n$ is the number of s and also the number of f, $k$ of the s come first, and $k$ of the f come last.
 
-# %% slideshow={"slide_type": "fragment"}
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 from nlmcore.variants.sandwich import order
 
 print("plain   ", order(6, 0))
 print("sandwich", order(6, 2))
 print(f"{math.comb(32, 16):,} orders of 16 s and 16 f")
 
-# %% [markdown] slideshow={"slide_type": "fragment"}
-# These are the perplexities of their 25 trainings on WikiText-103 (dev): 20 random orders with one seed each, and five seeds of the plain order.
-
-# %% slideshow={"slide_type": "fragment"}
-for name in ("random", "plain"):
-    print(f"{name:7}", *(f"{value:.2f}" for value in sorted(stacks.THEIRS[name])))
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+told = {"20 random orders, one seed each": "random", "the plain order, five seeds": "plain"}
+show.table(
+    [(of, ", ".join(f"{v:.2f}" for v in sorted(stacks.THEIRS[key]))) for of, key in told.items()],
+    ["Their trainings", "Perplexity on WikiText-103 (dev), sorted"],
+)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # The best random order beats the best plain run. But it is the best of *twenty* tries, compared with the best of *five*.
@@ -667,7 +684,8 @@ show.predict(
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **The right question** is whether the best of 20 random orders remains better when you train it *again*, with fresh seeds. We trained 20 random orders of six s and six f with five seeds each (`python -m lectures.recipes.stacks`). The first seed plays the role of the search; the other four were not used to choose. All random orders have the learning rate that is best for the plain order.
-#
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # Check first that the models use their context. If they did not, it would not matter where attention is. After 1,600<!--[[stacks.STEPS:,]]--> steps all of them are below the 2.50<!--[[floors[1]:.2f]]--> nats of a table of character pairs, counted on the text that they were trained on<!--[[? max(map(max, by_order.values())) < floors[1] - 0.2]]-->. If all characters but the current one come from another text, the plain order's loss rises by 1.14<!--[[context_cost:.2f]]--> nats. So context is used. But a table of five-character sequences reaches 1.76<!--[[min(floors):.2f]]-->, which is better than all of them<!--[[? min(map(min, by_order.values())) > min(floors)]]-->, so these trainings are still short.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -739,9 +757,14 @@ show.table(told, [f"After {LONG:,} steps, five seeds", "Compared with the plain 
 # <details><summary><b>How to read it, and what the paper adds</b></summary>
 #
 # - **The search found something here.** The order that it chose, ssfsfsfsfffs<!--[[SEARCHED]]-->, leads the plain order by 0.054<!--[[plain_seeds[0] - by_order[SEARCHED][0]:.3f]]--> with the seed of the search, and by 0.035<!--[[-retest.difference:.3f]]--> ± 0.016<!--[[retest.half:.3f]]--> with four fresh ones.
+# - **Most of the lead disappears with longer training.** After 4,800 steps the sandwich leads by 0.019<!--[[-late.difference:.3f]]--> ± 0.013<!--[[late.half:.3f]]-->, in every seed<!--[[? max(gaps[STEPS] + gaps[LONG]) < 0]]-->.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# <details><summary><b>More to notice</b></summary>
+#
 # - Corrected for 21<!--[[len(order_tests)]]--> tests, the sandwich and five<!--[[words(len(better) - 1)]]--> random orders are better than the plain order, and none is worse<!--[[? "sandwich" in better and not worse]]-->. On the dev plays four<!--[[words(len(better_on_dev) - 1)]]--> random orders are better.
 # - **Attention near the input, networks near the output.** Among random orders, those with attention nearer the input have lower losses: ρ = 0.54<!--[[low_s["rho"]:.2f]]--> (95 % interval 0.14<!--[[low_s["low"]:.2f]]--> to 0.82<!--[[low_s["high"]:.2f]]-->). It is not a rule: two<!--[[words(sum(place_of_s[row] > 5 for row in better if row in place_of_s))]]--> of the better orders have attention further from the input than the plain order does. The authors saw the same tendency.
-# - **Most of the lead disappears with longer training.** After 4,800 steps the sandwich leads by 0.019<!--[[-late.difference:.3f]]--> ± 0.013<!--[[late.half:.3f]]-->, in every seed<!--[[? max(gaps[STEPS] + gaps[LONG]) < 0]]-->.
 # - Five seeds cannot tell whether the search's choice is still ahead after 4,800 steps. It leads by 0.014<!--[[-late_tests[SEARCHED].difference:.3f]]--> on average, but is behind with two of the seeds<!--[[? sum(a > b for a, b in zip(losses_of(SEARCHED, LONG), losses_of(PLAIN, LONG), strict=True)) == 2]]-->.
 # - **A mistake that we made.** At the learning rate that is best after 1,600 steps, the sandwich's lead after 4,800 seems to be gone: 0.000<!--[[abs(mistuned.difference):.3f]]--> ± 0.013<!--[[mistuned.half:.3f]]-->. The longer training needs half that rate<!--[[? rate_of[SANDWICH, STEPS] == 2 * rate_of[SANDWICH, LONG] and rate_of[PLAIN, STEPS] == rate_of[PLAIN, LONG]]]-->. The plain order's best rate stays the same. So choose the rate again for each length.
 # - The authors of the sandwich saw that good orders have attention near the input and networks near the output, and tested this idea with new runs: test perplexity 17.96, where the baseline has 18.70. This is the right way to use a search, as the source of a hypothesis. On translation they report no gain.
@@ -796,21 +819,17 @@ show.predict(
     reveals=widgets.last_word_playground(moved).opens(mask="causal"),
 )
 
-# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 told = stored("positions")
 letters = {row: 100 * fmean(of["ours"]) for row, of in told["letters"].items()}
 beyond = {row: fmean(fmean(seed[:3]) for seed in of) for row, of in told["beyond"].items()}
 best_letters, best_beyond = max(letters, key=letters.get), min(beyond, key=beyond.get)
 decoder = stored("changes_of_2017")["rows"]
 whole = next(iter(decoder))
-HTML(
-    listed(
-        (
-            f"An encoder names {letters['none']:.1f} % of hidden letters without positions, and {letters[best_letters]:.1f} % with the best positional encoding, {best_letters} ({len(told['letters']['none']['ours'])} seeds). In Wang et al. (2021) GLUE is 76.6 without positions, and 82.5 with the best of their 13 kinds.",
-            f"A language model has {beyond['none']:.3f} nats per character on texts of the training length without positions, and {beyond[best_beyond]:.3f} with the best positional encoding, {best_beyond}.",
-            f"Another language model, post-norm ({whole}), has {fmean(decoder[whole]['dev']):.3f} nats; without positions it has {fmean(decoder['without positions']['dev']):.3f}.",
-        )
-    )
+folded(
+    f"An encoder names {letters['none']:.1f} % of hidden letters without positions, and {letters[best_letters]:.1f} % with the best positional encoding, {best_letters} ({len(told['letters']['none']['ours'])} seeds). In Wang et al. (2021) GLUE is 76.6 without positions, and 82.5 with the best of their 13 kinds.",
+    f"A language model has {beyond['none']:.3f} nats per character on texts of the training length without positions, and {beyond[best_beyond]:.3f} with the best positional encoding, {best_beyond}.",
+    f"Another language model, post-norm ({whole}), has {fmean(decoder[whole]['dev']):.3f} nats; without positions it has {fmean(decoder['without positions']['dev']):.3f}.",
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -912,24 +931,29 @@ show.predict(
     },
     answer=fmean(hundred["post-norm"]),
     why="Letter frequencies alone give about 3.3. The model has learned which characters are frequent, and nothing about which character follows which. See below how far the other rules get, and what changes with four times the steps.",
-    reveals=[
-        widgets.deep_explorer(deep).opens(view="training, 100 layers"),
-        listed(deep_findings),
-    ],
+    reveals=widgets.deep_explorer(deep).opens(view="training, 100 layers"),
 )
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+folded(*deep_findings)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>How to read it, and what the paper reports</b></summary>
 #
 # - **After 100 steps** DeepNorm, each of its halves alone (α or β, at DeepNorm's rate) and plain post-norm have about the loss of letter frequencies, 3.3 nats. This holds at 12 layers (the halves have a little less) and at 100<!--[[? all((fmean(of["dev"]) < 3.2) == (rule == "pre-norm") for depth in ("12", "100") for rule, of in deep["runs"][depth].items())]]-->. Only pre-norm has learned more, with 3.01<!--[[fmean(hundred["pre-norm"]):.2f]]--> at 100 layers.
 # - **After 400 steps**, with the rate chosen again, DeepNorm has learned as well (2.95<!--[[at_400["DeepNorm"].mean():.2f]]-->). Plain post-norm still has the loss of letter frequencies, 3.34<!--[[at_400["post-norm"].mean():.2f]]-->, at each of its four<!--[[words(len(deep["longer"]["post-norm"]["tried"]))]]--> rates<!--[[? min(deep["longer"]["post-norm"]["tried"].values()) > 3.33]]-->. The lowest of them is 0.001<!--[[min(map(float, deep["longer"]["post-norm"]["tried"]))]]-->.
+# </details>
+#
+# **At 100 layers pre-norm started to learn, DeepNorm did so at one of three<!--[[words(len(deep["longer"]["DeepNorm"]["tried"]))]]--> rates, and plain post-norm at none of four<!--[[words(len(deep["longer"]["post-norm"]["tried"]))]]-->.** We did not try post-norm at the lowest of DeepNorm's rates, nor train either half of DeepNorm alone for 400 steps, so these runs do not say which half matters.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# <details><summary><b>More to notice</b></summary>
+#
 # - DeepNorm's best rate is then 0.001<!--[[deep["longer"]["DeepNorm"]["rate"]]]-->. At a quarter of this rate the loss is 3.52<!--[[deep["longer"]["DeepNorm"]["tried"]["0.00025"]:.2f]]-->, more than that of letter frequencies. At 0.004 its two seeds did not start to learn<!--[[? deep["longer"]["DeepNorm"]["tried"]["0.004"] > 3.33]]-->, although after 100 steps the best rate was 0.064<!--[[deep["runs"]["100"]["DeepNorm"]["rate"]]]-->. So a rate that is best for a short run can be wrong for a longer one.
 # - Pre-norm has 2.56<!--[[at_400["pre-norm"].mean():.2f]]--> after 400 steps. None of these runs beats a table of character pairs<!--[[? min(float(of.min()) for of in at_400.values()) > deep["floors"]["pairs of characters"]]]-->, and with the context of another text the loss rises by at most 0.13<!--[[max(max(of["another context"]) for of in deep["longer"].values()):.2f]]--> nats. So they show which rule can *start* to learn, not which one ends with a lower loss.
 # - **One step.** At 100 layers DeepNorm moves the logits by 11<!--[[steps["DeepNorm"]["100"]:.0f]]-->, post-norm by 66<!--[[steps["post-norm"]["100"]:.0f]]-->. But DeepNorm's move also grows with the depth, from 0.8<!--[[steps["DeepNorm"]["3"]:.1f]]--> at 3 layers. We measure a plain gradient step of all parameters, embeddings included; the paper's bound does not cover this value.
 # - The paper trains 1,000 layers. On 7,482 translation directions its model with 200 layers beats a model with 48 layers and nearly four times the parameters<!--[[? 3.5 < 12 / 3.2 < 4]]--> by 5 BLEU.
 # </details>
-#
-# **At 100 layers pre-norm started to learn, DeepNorm did so at one of three<!--[[words(len(deep["longer"]["DeepNorm"]["tried"]))]]--> rates, and plain post-norm at none of four<!--[[words(len(deep["longer"]["post-norm"]["tried"]))]]-->.** We did not try post-norm at the lowest of DeepNorm's rates, nor train either half of DeepNorm alone for 400 steps, so these runs do not say which half matters.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *10 minutes. Ask which of the three lines will be flat before you move the depth. Ask how a reader of the first 100 steps alone would judge DeepNorm. What goes wrong: "the gradient vanishes, so Adam cannot learn". Adam divides by the gradient's size.*
@@ -942,7 +966,8 @@ show.predict(
 # $$h \leftarrow h + \mathrm{attention}(\mathrm{norm}_\ell(h)), \qquad h \leftarrow h + \mathrm{experts}(\mathrm{norm}'_\ell(h)), \qquad \ell = 1, \dots, L .$$
 #
 # The experts are feed-forward networks. A router sends each token to two of them. A token's vector changes from layer to layer, and so do the norms. So a token can go to different experts in different layers. On ImageNet, the accuracy of WideNet is 1.46 points above that of a Vision Transformer, with 72 % of the parameters. It is 2.08 points above that of a Vision Transformer *with* experts, with 13 % of the parameters.
-#
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # **Other models** have separate experts in each layer, instead of its feed-forward network. Experts raise the number of parameters far more than the number of operations per token. Mixtral (Jiang et al. 2024) sends each token to 2 of 8 experts. In nearly every layer, DeepSeek-V3 (December 2024) has one expert for all tokens and 256 others. Each token uses 8 of these. Together with the parts that all tokens share, each token uses 37 of the 671 billion parameters.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -991,24 +1016,20 @@ show.predict(
     choices={"as many": 1.0, "about 2 times": 2.0, "about 5 times": 5.0, "about 30 times": 30.0},
     answer=times,
     why="Parameters and operations are different resources. A shared block is applied six times, so each of its parameters is used six times. Only the feed-forward network was widened, so attention costs as much as before.",
-    reveals=[
-        widgets.costs_explorer(wide, GROUPS).opens(cost="multiply_adds"),
-        listed(
-            [
-                "Final loss in Narang et al. (2021), one run each, 12 + 12 layers in vanilla: "
-                + ", ".join(f"{row} {loss:.3f}" for row, loss in theirs_depth.items())
-                + ".",
-            ]
-        ),
-    ],
+    reveals=widgets.costs_explorer(wide, GROUPS).opens(cost="multiply_adds"),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>How to read it</b></summary>
 #
-# - There are nine<!--[[words(len(wide))]]--> models, each with five seeds and 1,600 steps. The learning rate of each is the best of those that we tried, and the next lower and the next higher one are worse. Widths are those of the feed-forward network. All losses are far below that of the table of character pairs<!--[[? max(mean_of.values()) < floors[1] - 0.2]]-->.
 # - **Deeper or wider.** We cannot tell twelve layers of half the width from six layers<!--[[? shape_tests["12 layers, half as wide"].corrected > 0.05]]-->. Three layers of twice the width are behind by 0.021<!--[[shape_tests["3 layers, twice as wide"].difference:.3f]]--> ± 0.009<!--[[shape_tests["3 layers, twice as wide"].half:.3f]]-->.
 # - **Sharing costs.** One block for all layers is behind by 0.089<!--[[shape_tests["one block"].difference:.3f]]-->. Widened until it has as many parameters as six, it is still behind by 0.045<!--[[shape_tests["one block, 8.5 times as wide"].difference:.3f]]-->, with five<!--[[words(round(times))]]--> times the operations.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# <details><summary><b>More to notice</b></summary>
+#
+# - There are nine<!--[[words(len(wide))]]--> models, each with five seeds and 1,600 steps. The learning rate of each is the best of those that we tried, and the next lower and the next higher one are worse. Widths are those of the feed-forward network. All losses are far below that of the table of character pairs<!--[[? max(mean_of.values()) < floors[1] - 0.2]]-->.
 # - **WideNet is several changes at once**, so the group *experts, and their controls* in the picture makes them one at a time. Separate norms for each layer lower the loss of one block by 0.010<!--[[mean_of["one block"] - mean_of["one block, own norms"]:.3f]]-->, and doubling the width lowers it by another 0.014<!--[[mean_of["one block, own norms"] - mean_of["one block, own norms, twice as wide"]:.3f]]-->.
 # - **Then the experts.** With equally many operations, four experts lower the loss by 0.030<!--[[mean_of["one block, own norms, twice as wide"] - mean_of["WideNet, 4 experts"]:.3f]]-->, and eight lower it by another 0.018<!--[[mean_of["WideNet, 4 experts"] - mean_of["WideNet, 8 experts"]:.3f]]-->.
 # - Each of these four changes passes a paired test after Holm's correction<!--[[? max(steps_p.values()) < 0.05]]-->. The largest p is 0.04<!--[[max(steps_p.values()):.2f]]-->.
@@ -1025,15 +1046,15 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## What holds a deep stack up
 #
-# | part | removed from a trained model | changed before training | section |
+# | part | removed from SmolLM2, on one text | changed before training | section |
 # |---|---|---|---|
-# | skips | SmolLM2 is worse than guessing, and its tokens collapse | random stacks of size 1 without them collapse: doubly exponentially, or exponentially with a causal mask | 1 to 3 |
-# | networks | SmolLM2 is far worse than guessing | they cannot undo a collapse | 1 to 3 |
-# | attention | on one text SmolLM2's loss is about that of guessing<!--[[? abs(losses["no attention"] - guessing) < 1]]--> | on digits, after 250 steps at one rate, we cannot tell attention from no mixing | 1, 4 |
-# | weights that depend on the words | | at one rate, digits do better with fixed weights; on letters FNet is behind attention, and the Mixer is not clearly behind | 4 |
-# | the order of the sublayers | | among random orders, attention nearer the input went with lower losses after 1,600 steps; the sandwich keeps a third of its lead after 4,800 steps | 5 |
+# | skips | worse than guessing; the tokens collapse | random stacks of size 1 without them collapse: doubly exponentially, or exponentially with a causal mask | 1 to 3 |
+# | networks | far worse than guessing | they cannot undo a collapse | 1 to 3 |
+# | attention | about as bad as guessing<!--[[? abs(losses["no attention"] - guessing) < 1]]--> | on digits, after 250 steps at one rate, we cannot tell it from no mixing | 1, 4 |
+# | weights that depend on the words | | at one rate, digits do better with fixed weights; on letters FNet is behind, the Mixer not clearly | 4 |
+# | the sublayers' order | | after 1,600 steps, random orders with attention nearer the input had lower losses; the sandwich keeps a third of its lead after 4,800 | 5 |
 # | positional encodings | | with a causal mask, two layers notice some of the order | 6 |
-# | the norm's position | | at 100 layers pre-norm started to learn, DeepNorm did so at one of its rates, and plain post-norm did not | 7 |
+# | the norm's position | | at 100 layers pre-norm started to learn, DeepNorm at one of its rates, plain post-norm did not | 7 |
 # | different weights in each layer | | after 1,600 steps, sharing one block gives a higher loss, even at equal parameters | 8 |
 #
 # **In these tests the skips hold the stack up.** Without them the tokens became more alike in every stack that we tried, random or trained, and least so in MiniLM with a causal mask. With them the tokens stayed apart in both trained models and in random stacks of size 1, but not in random stacks of size 4<!--[[? kept[-1] < -6 and with_skips[-1] > -1]]-->. In SmolLM2, on one text, the networks helped to keep the tokens apart.

@@ -140,7 +140,7 @@ losing = {
 #
 # Kaplan et al. (2020) trained Transformers of 768 to 1.5 billion parameters on up to 23 billion tokens of web text. The loss was a **power law** of the parameters $N$ as long as there was plenty of text, and of the tokens $D$ as long as the model was large enough:
 #
-# $$L(N) = \Big(\frac{N_c}{N}\Big)^{0.076}, \qquad L(D) = \Big(\frac{D_c}{D}\Big)^{0.095}, \qquad N_c = 8.8 \cdot 10^{13}, \quad D_c = 5.4 \cdot 10^{13} .$$
+# $$L(N) = \left(\frac{N_c}{N}\right)^{0.076}, \qquad L(D) = \left(\frac{D_c}{D}\right)^{0.095}, \qquad N_c = 8.8 \cdot 10^{13}, \quad D_c = 5.4 \cdot 10^{13} .$$
 #
 # Take the logarithm of a power law with exponent $\alpha$: $\ln L = \alpha \ln N_c - \alpha \ln N$. With both axes logarithmic this is a straight line of slope $-\alpha$. A formula that predicts the loss from $N$, $D$ or $C$ is a **scaling law**.
 
@@ -225,7 +225,7 @@ errors = {
 #
 # Hoffmann et al. (2022) fit both variables together. We write the forms of both papers as one function:
 #
-# $$L(N, D) = \Big(E + \frac{A}{N^\alpha} + \frac{B}{D^\beta}\Big)^\kappa .$$
+# $$L(N, D) = \left(E + \frac{A}{N^\alpha} + \frac{B}{D^\beta}\right)^\kappa .$$
 #
 # Hoffmann's form has $\kappa = 1$; Kaplan's has $E = 0$ and $\beta = 1$. `fit_law` minimises the Huber loss of the errors of $\ln L$, which counts large errors by their size and small ones by their square. For an interval it uses the **bootstrap** (Efron 1979): repeat the
 # fit on equally many points, sampled from ours with replacement, and see how much the answer varies. Our intervals use 40 samples, so that a cell takes seconds. Their ends are nearly the extremes of the 40, so read them as rough; for a paper take a thousand.
@@ -321,7 +321,7 @@ promised = seen_loss - told["Hoffmann", chosen[-1]][1]  # by the larger model, o
 #
 # At which $N$ is the loss lowest if $C = 6ND$ is fixed? Put $D = C / (6N)$ into Hoffmann's form and set the derivative to zero. The minima form the **compute-optimal frontier**:
 #
-# $$N^* = G \Big(\frac{C}{6}\Big)^a, \qquad D^* = \frac{1}{G} \Big(\frac{C}{6}\Big)^{1-a}, \qquad a = \frac{\beta}{\alpha + \beta}, \qquad G = \Big(\frac{\alpha A}{\beta B}\Big)^{1/(\alpha+\beta)} .$$
+# $$N^* = G \left(\frac{C}{6}\right)^a, \qquad D^* = \frac{1}{G} \left(\frac{C}{6}\right)^{1-a}, \qquad a = \frac{\beta}{\alpha + \beta}, \qquad G = \left(\frac{\alpha A}{\beta B}\right)^{1/(\alpha+\beta)} .$$
 #
 # | | $E$ | $A$ | $\alpha$ | $B$ | $\beta$ | source |
 # |---|---|---|---|---|---|---|

@@ -1,9 +1,8 @@
 # %% [markdown] slideshow={"slide_type": "slide"}
 # # Smaller and faster
 #
-# A language model is usually trained with 16 or 32 bits for each weight, but it can be stored with fewer. **How many bits are stored for each weight of the model that you use, and what would fewer
-# bits cost?** This lecture rounds two models, one of ours and SmolLM2, and measures the damage. Then it tries three other methods:
-# leaving weights out, training a small model on a large one's probabilities, and letting the small model draft for the large one.
+# A language model is usually trained with 16 or 32 bits per weight, but can be stored with fewer. **How many bits are stored for each weight of the model that you use, and what would fewer
+# bits cost?** We round two models, leave weights out, and let a small model learn from a large one and draft for it.
 #
 # <img src="figures/sixteen_levels.svg" width="880" alt="64 weights as dots in two groups of 32. Each group has sixteen levels, drawn as lines; a stroke joins each weight to its nearest level.">
 #
@@ -179,12 +178,12 @@ show.predict(
     f"4 bits cost `char_gpt` {cost(OURS, 'block, 4 bits')[0]:.3f} nats. What do they cost SmolLM2, per token?",
     choices={"nothing at all": 0.0, "0.002, as much": 0.002, "0.02": 0.02, "0.3": 0.3},
     answer=cost(SMOL, "block, 4 bits")[0],
-    why="Its file keeps these matrices in 4 bits, in blocks of 32 that each have a step and a minimum. Rounding a rounded weight again changes nothing.",
+    why="Its file keeps these matrices in 4 bits, in blocks of 32 that each have a step and a minimum (a GGUF file, in the format Q4_1). Rounding a rounded weight again changes nothing.",
     reveals=identity_told,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# So **the answer to the first question of this lecture is 4 bits per weight**, and 8 in the embedding. The format of the blocks is called Q4_1 and that of the file GGUF; `nlmcore.pretrained` unpacks it. We cannot measure what these
+# So **the answer to the first question of this lecture is 4 bits per weight**, and 8 in the embedding. We cannot measure what these
 # 4 bits cost SmolLM2, because we do not have the original in 16 bits. We can measure what one bit less costs.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -218,11 +217,16 @@ show.predict(
 # - 3 bits cost SmolLM2 1.7<!--[[three[SMOL]:.1f]]--> nats per token; its perplexity on these passages rises from 45<!--[[perplexity[4]:.0f]]--> to 245<!--[[perplexity[3]:.0f]]-->.
 # - A token of SmolLM2 has 3.4<!--[[models[SMOL]["characters per token"]:.1f]]--> characters on average. Per character the cost is still 39<!--[[per_character / three[OURS]:.0f]]--> times that of `char_gpt`.
 # - With 2 bits SmolLM2 is worse than a uniform guess among its 49,152<!--[[smol.vocab_size:,]]--> tokens<!--[[? perplexity[2] > smol.vocab_size]]-->.
-# - **5 bits cost SmolLM2 0.26<!--[[cost(SMOL, "block, 5 bits")[0]:.2f]]--> nats, more than 4 bits do.** The weights lie on 16 levels already, and only the lowest and the highest of these are among the 32 levels of 5 bits, so most weights move again. With 8 bits all 16 levels are among the 256, and the relative error is only 0.0005<!--[[error(SMOL, "block, 8 bits"):.4f]]-->. In `char_gpt`, whose weights were not rounded before, 5 bits cost at most 0.0013<!--[[cost(OURS, "block, 5 bits")[2]:.4f]]--> nats (the upper end of the interval).
-# - The two models differ in size, depth, training and tokens, so the factor between their costs says nothing about any one of these differences.
 # </details>
 #
 # **The file that you have used has 4 bits per weight. With 3 bits SmolLM2 loses 0.50<!--[[per_character:.2f]]--> nats per character, and `char_gpt` 0.01<!--[[three[OURS]:.2f]]-->.**
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# <details><summary><b>More to notice</b></summary>
+#
+# - **5 bits cost SmolLM2 0.26<!--[[cost(SMOL, "block, 5 bits")[0]:.2f]]--> nats, more than 4 bits do.** The weights lie on 16 levels already, and only the lowest and the highest of these are among the 32 levels of 5 bits, so most weights move again. With 8 bits all 16 levels are among the 256, and the relative error is only 0.0005<!--[[error(SMOL, "block, 8 bits"):.4f]]-->. In `char_gpt`, whose weights were not rounded before, 5 bits cost at most 0.0013<!--[[cost(OURS, "block, 5 bits")[2]:.4f]]--> nats (the upper end of the interval).
+# - The two models differ in size, depth, training and tokens, so the factor between their costs says nothing about any one of these differences.
+# </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Take votes on both questions; the first one is the surprise of the lecture. What goes wrong: "4 bits cost SmolLM2 nothing". The file's makers have already paid the cost, and we cannot see it.*
@@ -317,11 +321,16 @@ show.predict(
 # - **In SmolLM2 the form does matter.** Reversed errors cost 1.03<!--[[reversed_[SMOL][0]:.2f]]--> nats, much less than the errors of rounding (1.70<!--[[three[SMOL]:.2f]]-->), and less than any draw of the noise<!--[[? reversed_[SMOL][2] < min(cost(SMOL, "block, 3 bits")[1], *noise[SMOL])]]-->. Moved errors cost between 1.7<!--[[min(moved[SMOL]):.1f]]--> and 2.5<!--[[max(moved[SMOL]):.1f]]-->. All these errors are equally large. So it matters there which weight gets which error, and we do not know why.
 # - With 4 bits, the loss rises more with a scale per row than with a scale per block in both models, and still more with a scale per matrix<!--[[? all(cost(n, "block, 4 bits")[0] < cost(n, "row, 4 bits")[0] < cost(n, "matrix, 4 bits")[0] for n in models)]]-->. **But a scale per block takes more storage.** If we may store about 4 bits per weight, a scale per row leaves 4 bits for the weight itself, and a scale per block of 32 leaves only 3. Then the scale per *row* is better in both models<!--[[? all(cost(n, "row, 4 bits")[2] < cost(n, "block, 3 bits")[1] and row_share[n] < 0.2 for n in models)]]-->.
 # - With one scale per matrix, keeping the largest 0.5 % of the weights exactly lowers the cost from 0.021<!--[[cost(OURS, "matrix, 4 bits")[0]:.3f]]--> to 0.007<!--[[cost(OURS, spared)[0]:.3f]]--> nats in `char_gpt`, for 0.16<!--[[32 * stored("rounding")["spared"]:.2f]]--> more bits per weight. If as many *random* weights are kept exactly instead, the cost falls by only 0.0003<!--[[cost(OURS, "matrix, 4 bits")[0] - cost(OURS, as_many)[0]:.4f]]--> nats<!--[[? apart(cost(OURS, spared), cost(OURS, as_many))]]-->. In SmolLM2 random weights do not help either<!--[[? cost(SMOL, spared)[2] < cost(SMOL, "matrix, 4 bits")[1] < cost(SMOL, as_many)[0]]]-->.
-# - **The total size does not tell the whole story.** In SmolLM2 one scale per row has a relative error of 0.13<!--[[error(SMOL, "row, 4 bits"):.2f]]-->. One scale per matrix, with the largest weights kept exactly, has about the same, 0.12<!--[[error(SMOL, spared):.2f]]-->, but their costs are far apart<!--[[? cost(SMOL, spared)[1] > 3 * cost(SMOL, "row, 4 bits")[2]]]-->. In `char_gpt` the two costs differ by less than a factor of three<!--[[? cost(OURS, spared)[2] < 3 * cost(OURS, "row, 4 bits")[1]]]-->.
-# - SpQR (Dettmers et al. 2023) also stores outliers with more bits than the other weights. GPTQ (Frantar et al. 2023) changes the weights that are not yet rounded, to make up for the error of those that are. Both look at the error in the *output* of a layer, not in the weights. We did not try them.
 # </details>
 #
 # **An outlier sets the step, and the step sets the error. In these two models noise of the same size costs between 0.8<!--[[int(10 * min(ratios)) / 10]]--> and 1.6<!--[[(int(10 * max(ratios)) + 1) / 10]]--> times as much as rounding. But in SmolLM2 the cost also depends on which weight gets which error.**
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# <details><summary><b>More to notice</b></summary>
+#
+# - **The total size does not tell the whole story.** In SmolLM2 one scale per row has a relative error of 0.13<!--[[error(SMOL, "row, 4 bits"):.2f]]-->. One scale per matrix, with the largest weights kept exactly, has about the same, 0.12<!--[[error(SMOL, spared):.2f]]-->, but their costs are far apart<!--[[? cost(SMOL, spared)[1] > 3 * cost(SMOL, "row, 4 bits")[2]]]-->. In `char_gpt` the two costs differ by less than a factor of three<!--[[? cost(OURS, spared)[2] < 3 * cost(OURS, "row, 4 bits")[1]]]-->.
+# - SpQR (Dettmers et al. 2023) also stores outliers with more bits than the other weights. GPTQ (Frantar et al. 2023) changes the weights that are not yet rounded, to make up for the error of those that are. Both look at the error in the *output* of a layer, not in the weights. We did not try them.
+# </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. The control with random weights is the point: without it "outliers matter" is only a story. What goes wrong: students mix up outliers of weights with outliers of activations, which are a different problem (Dettmers et al. 2022).*
@@ -378,10 +387,15 @@ show.predict(
 #
 # - **Is depth the reason?** Fewer rounded layers also mean fewer rounded weights. As a control we round as many weights as in four layers, in random blocks of all 30 layers. This costs 0.17<!--[[fmean(in_all_layers):.2f]]--> nats, and four whole layers cost 0.15<!--[[four_of_thirty:.2f]]-->. Three draws of each do not separate the two<!--[[? min(in_all_layers) < max(by_depth[4]) and fmean(in_all_layers) < 1.33 * four_of_thirty]]-->. So we see no effect of the number of layers that hold the rounded weights.
 # - If we round four layers of each model, SmolLM2 still loses 3.4<!--[[by_characters:.1f]]--> times as much per character. **We do not know why.**
-# - Which matrices suffer most from 2 bits? In `char_gpt` it is the matrices that lead into the hidden units of the feed-forward network<!--[[? order[OURS][0] == "feed_forward.inner"]]-->, and in SmolLM2 those that lead out of the hidden units<!--[[? order[SMOL][0] == "feed_forward.outer"]]-->. The output matrix of attention suffers least in both<!--[[? order[OURS][-1] == order[SMOL][-1] == "attention.output"]]-->, but it also has the fewest weights. If you divide each cost by the square of its error, queries, keys and values come first in both<!--[[? all(max(PARTS, key=lambda q, n=n: cost(n, f"{q}, 2 bits")[0] / error(n, f"{q}, 2 bits") ** 2) == "attention.projection" for n in models)]]-->. So the order depends on how you count.
 # </details>
 #
 # **Rounding fewer weights of SmolLM2 costs less, whether they are in a few layers or spread over all of them. So this experiment does not show that depth makes a model fragile.**
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# <details><summary><b>More to notice</b></summary>
+#
+# - Which matrices suffer most from 2 bits? In `char_gpt` it is the matrices that lead into the hidden units of the feed-forward network<!--[[? order[OURS][0] == "feed_forward.inner"]]-->, and in SmolLM2 those that lead out of the hidden units<!--[[? order[SMOL][0] == "feed_forward.outer"]]-->. The output matrix of attention suffers least in both<!--[[? order[OURS][-1] == order[SMOL][-1] == "attention.output"]]-->, but it also has the fewest weights. If you divide each cost by the square of its error, queries, keys and values come first in both<!--[[? all(max(PARTS, key=lambda q, n=n: cost(n, f"{q}, 2 bits")[0] / error(n, f"{q}, 2 bits") ** 2) == "attention.projection" for n in models)]]-->. So the order depends on how you count.
+# </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *7 minutes. Collect explanations on the board before the question, and ask for a test of each. What goes wrong: "larger models are more fragile". We have two models, and they differ in everything.*
@@ -432,12 +446,17 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Leaving out half of the weights (9 bits) costs 0.07<!--[[cost(OURS, "pruned, 9 bits")[0]:.2f]]--> nats, and leaving out three quarters (5 bits) costs 0.81<!--[[cost(OURS, "pruned, 5 bits")[0]:.2f]]-->. Rounding is better at each of the four sizes<!--[[? all(apart(cost(OURS, f"pruned, {b} bits"), cost(OURS, f"block, {int(b) - 1} bits")) and cost(OURS, f"pruned, {b} bits")[0] > cost(OURS, f"block, {int(b) - 1} bits")[0] for b in left_out)]]-->.
-# - The choice by size matters: leaving out a *random* half costs 1.6<!--[[cost(OURS, "random half pruned")[0]:.1f]]--> nats. In SmolLM2 leaving out the smallest half costs 3.1<!--[[cost(SMOL, "pruned, 9 bits")[0]:.1f]]-->.
 # - **Here the form matters.** Pruning half makes an error of 0.25<!--[[error(OURS, "pruned, 9 bits"):.2f]]-->. Rounding to 3 bits with one scale per row makes an error of 0.24<!--[[error(OURS, "row, 3 bits"):.2f]]--> and costs only 0.03<!--[[cost(OURS, "row, 3 bits")[0]:.2f]]-->; the intervals are far apart<!--[[? cost(OURS, "row, 3 bits")[2] < cost(OURS, "pruned, 9 bits")[1]]]-->. All errors of pruning point towards zero, and this adds to the cost. If we give each error a random sign, the cost falls to 0.04<!--[[signs_cost:.2f]]--> (one draw)<!--[[? signs_cost < cost(OURS, "pruned, 9 bits")[1]]]-->.
-# - Han et al. train the remaining weights again, several times. We did not.
 # </details>
 #
 # **In `char_gpt`, at equal storage and without further training, rounding costs far less than pruning.**
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# <details><summary><b>More to notice</b></summary>
+#
+# - The choice by size matters: leaving out a *random* half costs 1.6<!--[[cost(OURS, "random half pruned")[0]:.1f]]--> nats. In SmolLM2 leaving out the smallest half costs 3.1<!--[[cost(SMOL, "pruned, 9 bits")[0]:.1f]]-->.
+# - Han et al. train the remaining weights again, several times. We did not.
+# </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *5 minutes. Do the sum of bits at the board: the mask is not free. What goes wrong: students take "90 % sparse" for "ten times smaller".*
@@ -513,9 +532,14 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - In the same time the taught student reaches 2.13<!--[[fmean(arms["taught"]["test"]):.2f]]--> nats per character, and the one without a teacher 2.36<!--[[fmean(arms["alone, longer"]["test"]):.2f]]-->. Paired over five<!--[[words(len(arms["alone, longer"]["test"]))]]--> seeds, the interval of the difference is far from zero<!--[[? in_time.difference + 3 * in_time.half < 0]]-->.
-# - We tried three learning rates with a teacher and three without, and in both cases the middle one is best on a play other than the test play<!--[[? all(of["rate"] == sorted(map(float, of["tried"]))[1] for of in (arms["alone"], arms["taught"]))]]-->. The longer run and the control keep the rate that was chosen without a teacher. The losses of all rows are below the bigram model's 2.71<!--[[pairs:.2f]]--><!--[[? max(fmean(of["test"]) for of in arms.values()) < pairs]]-->.
 # - **The control is about as good.** Without a teacher, but with nine<!--[[words(round(fresh / study["characters"]["text"]))]]--> times as much text, and in a little less time<!--[[? seconds["more text"] < seconds["taught"]]]-->, the student reaches 2.12<!--[[fmean(arms["more text"]["test"]):.2f]]-->. On the test play five seeds show no difference<!--[[? versus.p > 0.05]]-->, and they would probably have shown one of 0.02 nats<!--[[? versus.half < 0.015]]-->. On the play with which we chose the rates, the taught student is ahead by 0.03<!--[[-on_dev.difference:.2f]]--> nats<!--[[? on_dev.p < 0.05]]-->, so the order may depend on the play.
 # - **Is it the teacher, or its probabilities?** A second control replaces each of the teacher's distributions by one letter sampled from it. On average, the loss on these letters has the same gradient as the loss on the distributions. Such a student reaches 2.27<!--[[fmean(arms["sampled"]["test"]):.2f]]-->. So the sampled letters bring a part of the gain<!--[[? tests["sampled"][0] + tests["sampled"][1] < 0]]-->, and the whole distributions add 0.15<!--[[-than_drawn.difference:.2f]]--> ± 0.02<!--[[than_drawn.half:.2f]]--> nats more.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# <details><summary><b>More to notice</b></summary>
+#
+# - We tried three learning rates with a teacher and three without, and in both cases the middle one is best on a play other than the test play<!--[[? all(of["rate"] == sorted(map(float, of["tried"]))[1] for of in (arms["alone"], arms["taught"]))]]-->. The longer run and the control keep the rate that was chosen without a teacher. The losses of all rows are below the bigram model's 2.71<!--[[pairs:.2f]]--><!--[[? max(fmean(of["test"]) for of in arms.values()) < pairs]]-->.
 # - We sampled the letters once, and this student has the taught student's learning rate. The teacher may also pass on what it learned from more text.
 # - We measured one length of training, short enough for a laptop.
 # </details>
@@ -545,10 +569,12 @@ show.table(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # - On the test play the teacher accepts 0.71<!--[[fmean(arms["taught"]["accepted"]):.2f]]--> of the taught student's letters, and 0.68<!--[[fmean(arms["more text"]["accepted"]):.2f]]--> of those of the student with more text, whose loss is about the same. The taught student is ahead in each seed<!--[[? all(a > b for a, b in zip(arms["taught"]["accepted"], arms["more text"]["accepted"], strict=True))]]-->.
 # - With the taught student's drafts, the teacher is called 0.4<!--[[drafts["taught"]["draft"]["calls"]:.1f]]--> times per letter instead of once. But a letter takes longer here, 2.8<!--[[drafts["taught"]["draft"]["milliseconds"]:.1f]]--> ms instead of 1.7<!--[[plain["milliseconds"]:.1f]]--><!--[[? drafts["taught"]["draft"]["milliseconds"] > plain["milliseconds"]]]-->. This is one student, on a few hundred letters.
-# - We assume that a check takes as long as a call of the teacher for one letter. Then drafting one letter takes 78<!--[[100 * letter_cost:.0f]]--> % of the time of such a call. With this many accepted letters, drafting would save time only if one drafted letter took less than 38<!--[[100 * break_even:.0f]]--> %.
-# - A model can draft for itself. With **multi-token prediction** (Gloeckle et al. 2024) it also predicts the tokens after the next one. We did not try it.
 #
 # **In this training a teacher helped about as much as nine times the text, and its probabilities taught more than letters sampled from them. Drafts save calls of the large model, but on our machine they take more time than they save<!--[[? letter_cost > break_even]]-->.**
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# - We assume that a check takes as long as a call of the teacher for one letter. Then drafting one letter takes 78<!--[[100 * letter_cost:.0f]]--> % of the time of such a call. With this many accepted letters, drafting would save time only if one drafted letter took less than 38<!--[[100 * break_even:.0f]]--> %.
+# - A model can draft for itself. With **multi-token prediction** (Gloeckle et al. 2024) it also predicts the tokens after the next one. We did not try it.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *11 minutes. Before the table, ask what each control would show if it did as well as the teacher. What goes wrong: "the teacher is better than the text", although the teacher was trained on far more text. The last row of the table is the control for this.*
@@ -605,12 +631,17 @@ show.predict(
 # <details><summary><b>What to notice</b></summary>
 #
 # - The activations take 40<!--[[measured / 1e6:.0f]]--> MB, the rest 13<!--[[fixed / 1e6:.0f]]--> MB. Windows of a quarter of the length take about a quarter of the memory<!--[[? abs(measured / short - 4) < 0.2]]-->, so attention keeps no matrix of $n^2$ weights per head here. Its fused kernel computes these weights again in the backward pass.
-# - The widget counts 18<!--[[widgets.VECTORS_KEPT]]--> vectors of the model's width per layer and token. The measured 19.3<!--[[vectors:.1f]]--> also include attention's mask, the final normalisation and the logits. Other blocks keep more or fewer vectors, so the bars of the other models are estimates.
 # - A **bfloat16** number has 16 bits, and its exponent has as many bits as that of a 32-bit number. Small updates would be lost in 16-bit weights, so a copy in 32 bits is kept. This is **mixed precision** (Micikevicius et al. 2018, for a different 16-bit format). The sum per parameter stays at 16 bytes: $2 + 4 + 2 + 8$ for weight, copy, gradient and moments (Rajbhandari et al. 2020). Only the activations shrink, to a half if all of them are kept in 16 bits. With PyTorch's mixed precision (`torch.autocast`), those of `char_gpt` shrink to 0.6<!--[[in_16_bits / measured:.1f]]--> of their size, because the normalisations keep their inputs in 32 bits, and the 16-bit copies of the weights count as well.
-# - **Checkpointing** keeps only the input of each layer, and computes the other activations again in the backward pass (Chen et al. 2016). By the widget's count, `char_gpt` then has at most 22<!--[[config.n_layers + widgets.VECTORS_KEPT]]--> vectors per token in memory at a time, instead of 72<!--[[config.n_layers * widgets.VECTORS_KEPT]]-->. The price is one more forward pass.
 # </details>
 #
 # **In training, 16 bits with a 32-bit copy save no memory for weights, gradients and moments. At best they halve the activations.**
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# <details><summary><b>More to notice</b></summary>
+#
+# - The widget counts 18<!--[[widgets.VECTORS_KEPT]]--> vectors of the model's width per layer and token. The measured 19.3<!--[[vectors:.1f]]--> also include attention's mask, the final normalisation and the logits. Other blocks keep more or fewer vectors, so the bars of the other models are estimates.
+# - **Checkpointing** keeps only the input of each layer, and computes the other activations again in the backward pass (Chen et al. 2016). By the widget's count, `char_gpt` then has at most 22<!--[[config.n_layers + widgets.VECTORS_KEPT]]--> vectors per token in memory at a time, instead of 72<!--[[config.n_layers * widgets.VECTORS_KEPT]]-->. The price is one more forward pass.
+# </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Ask what must be in memory for one step of AdamW before the table. What goes wrong: "7 billion parameters need 28 GB". That is enough to use the model in 32 bits. To train it you need four times as much, before the first activation.*

@@ -30,6 +30,12 @@ _ROWS = set(["math", "mrow", "mtd", "msqrt", "mstyle", "mpadded", "mphantom", "m
 _PARTS = {name: 2 for name in ["mfrac", "mroot", "msub", "msup", "munder", "mover"]} | {"msubsup": 3, "munderover": 3}
 """How many children the others have. With any other number a browser shows them in a row: x squared as x 2."""
 _SPACED = set("=≈≠≤≥<>∈→←∝∣≪≫")
+_BOLD = {
+    ord(a) + i: bold + i
+    for a, bold, n in (("A", 0x1D400, 26), ("a", 0x1D41A, 26), ("0", 0x1D7CE, 10))
+    for i in range(n)
+}
+"""Browsers know no bold letters but those that are characters of their own."""
 
 
 @functools.lru_cache(maxsize=4096)
@@ -79,7 +85,12 @@ def _kept(element: ElementTree.Element) -> str:
         return html.escape("".join(element.itertext()))
     if len(children) != _PARTS.get(name, len(children)):
         raise ValueError(f"<{name}> with {len(children)} parts")
-    inside = html.escape(element.text or "")
+    text = element.text or ""
+    inside = html.escape(text.translate(_BOLD) if element.get("mathvariant") == "bold" else text)
+    if name == "mo" and text in ("|", "‖") and not element.attrib:
+        element.set("stretchy", "false")  # \\lVert: else a norm is as high as its line, and its index hangs below
+    if name == "mover" and children[1].text in ("¯", "~"):
+        element.set("accent", "true")  # else the bar of a mean is as small as an index
     for child, following in zip_longest(children, children[1:]):
         inside += _kept(child)
         if name in _ROWS and _is_function(child) and following is not None and _name(following) != "mo":

@@ -44,8 +44,9 @@ def formulas(root: Path) -> set[str]:
 
 
 def characters(made: str) -> set[str]:
-    """What a font must have for the MathML `made`. A variable of one letter is set in italics."""
+    """What a font must have for the MathML `made`. A variable of one letter is set in italics; a root has no letter."""
     letters = set(html.unescape(re.sub("<[^>]*>", "", made)))
+    letters |= {"√"} if re.search("<msqrt|<mroot", made) else set()
     return letters | {italic(name) for name in re.findall(r"<mi>(.)</mi>", made)}
 
 

@@ -213,7 +213,7 @@ def map_svg(
         raise ValueError(f"chosen must be one of the {len(names)} points, got {chosen}")
     canvas, span = Canvas(title), np.ptp(xy, axis=0)
     place = (xy - xy.min(axis=0)) / np.where(span > 0, span, 1.0)
-    left, top = 26 + place[:, 0] * 648, canvas.top + 26 + (1 - place[:, 1]) * 418
+    left, top = 26 + place[:, 0] * 648, canvas.top + 26 + (1 - place[:, 1]) * 330
     tones = 0.15 + 0.85 * (tone - tone.min()) / (np.ptp(tone) or 1.0)
     for x, y, shade in zip(left, top, tones, strict=True):
         canvas.mark("circle", x, y, blue(shade), 5, stroke="#555", wide=0.5)
@@ -230,7 +230,7 @@ def map_svg(
         if y > top[i] + 6:  # the name had to give way: a thin line leads to it
             canvas.line((left[i], top[i]), (x, y - 5), ORANGE)
         canvas.text(x, y, names[i], 15, "end" if turned else "start", bold=i == chosen, halo=True)
-    base, start = max(canvas.bottom, canvas.top + 470) + 26, label_width([low])
+    base, start = max(canvas.bottom, canvas.top + 382) + 26, label_width([low])
     canvas.text(start - 8, base, low, 15, "end")
     for k in range(9):
         canvas.rect(start + 22 * k, base - 13, 22, 16, blue(0.15 + k * 0.85 / 8))

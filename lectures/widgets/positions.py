@@ -94,17 +94,17 @@ def table_svg(table: ArrayLike, selected: int, *, title: str = "", note: str = "
     products = rows @ rows[selected]
     near = products / (products[selected] or 1.0)  # a row of zeros is like no other
     n, d = rows.shape
-    canvas, high, left, wide = Canvas(title, size=16), 9.0 * n, 96.0, max(470.0, d)  # no column below a pixel
+    canvas, tall, left, wide = Canvas(title, size=16), 7.0, 96.0, max(470.0, d)  # no column below a pixel
     x, y = Axis(-1.1, 1.1, ticks={0: "0", 1: "1"}), Axis(n, 0, ticks={})
-    plot = Plot(canvas, x, y, left=left + wide + 34, top=60, across=260, down=high, inner=True)
-    canvas.image(rows, left, plot.top, wide, high)
+    plot = Plot(canvas, x, y, left=left + wide + 34, top=60, across=260, down=tall * n, inner=True)
+    canvas.image(rows, left, plot.top, wide, tall * n)
     canvas.text(left, plot.top - 8, f"column 0 … {d - 1}", 15)
     canvas.text(plot.across(0), plot.top - 8, f"dot product with position {selected}", 15, "middle")
     for position in sorted({0, n // 2, n - 1, selected}):
-        if position == selected or abs(position - selected) * 9 > 16:
+        if position == selected or abs(position - selected) * tall > 16:
             at = plot.down(position + 0.5) + 5
             canvas.text(left - 8, at, f"position {position}", 14, "end", bold=position == selected)
-    canvas.rect(left - 2, plot.down(selected), wide + 4, 9, stroke="#000", wide=2)
+    canvas.rect(left - 2, plot.down(selected), wide + 4, tall, stroke="#000", wide=2)
     canvas.line(plot.at(0, 0), plot.at(0, n), FAINT)
     plot.line(near, np.arange(n) + 0.5, Look(ORANGE, wide=2.5))
     canvas.notes([note], 15)

@@ -110,7 +110,7 @@ def p_values_svg(tests: Mapping[str, Comparison], p: Mapping[str, float], level:
     keys["before correction"] = Look(GREY, mark="triangle", wide=0)
     y = Axis(floor, 1.5, "p", {10.0**-k: f"10{_RAISED[k]}" if k else "1" for k in range(0, 9, 2)}, log=True)
     x = Axis(0, len(order) + 1, "rows, from the smallest p", grid=False)
-    plot = Plot(canvas, x, y, across=820, down=330, keys=keys, columns=3, padding=6)
+    plot = Plot(canvas, x, y, across=820, down=300, keys=keys, columns=3, padding=6)
     plot.level(level, "7 5", "#333")
     for at, row in enumerate(order, 1):
         before, after = (max(value, floor) for value in (tests[row].p, p[row]))

@@ -31,4 +31,5 @@ def test_the_font_has_every_character_and_the_table_that_places_indices(every: d
     wanted = {character for made in every.values() for character in characters(made) if character.isprintable()}
     missing = {character for character in wanted - {" "} if ord(character) not in font.getBestCmap()}
     assert not missing, "see autograder/site/formulas.py"
+    assert "√" in characters(mathml(r"\sqrt 2")), "no text has the sign, and without it in the font no root is drawn"
     assert FONT.stat().st_size < 100_000

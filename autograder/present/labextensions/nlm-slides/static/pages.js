@@ -5,7 +5,7 @@ whose words the back row can read. So each page is tried as it will be seen. A s
 there is room for, and one that does not fit is cut between leaves: a list into its items, a long paragraph into sentences, and what is
 taller than a page by itself into strips. Then type and pictures take the room that is left. */
 
-import { isAnswer, isText, MARKS, textsOf } from './cells.js';
+import { isAnswer, isText, MARKS, slideType, textsOf } from './cells.js';
 
 const WORDS = 60;
 const TEXT_OR_OUTPUT = '.jp-RenderedHTMLCommon, .jp-OutputArea-output';
@@ -49,7 +49,8 @@ function partsOf(cell, index, withCode) {
   const leaf = node => ({ node, index });
   if (cell.model.type === 'markdown') return textsOf(cell).flatMap(text => [...text.children]).map(leaf);
   const input = cell.node.querySelector('.jp-Cell-inputWrapper');
-  const outputs = [...cell.node.querySelectorAll('.jp-OutputArea-child')];
+  const isSkipped = slideType(cell) === 'skip' && !withCode; // it runs, and only an error is seen
+  const outputs = [...cell.node.querySelectorAll('.jp-OutputArea-child')].filter(part => !isSkipped || part.querySelector('[data-mime-type$=stderr]'));
   return [...(withCode && input ? [input] : []), ...outputs].map(leaf);
 }
 

@@ -156,6 +156,7 @@ export function addWelcome(app, Widget, add, atOnce) {
       Object.assign(shown.title, { label: 'Start', closable: true });
       app.shell.add(shown, 'main');
     }
+    if (window.innerWidth < 700) app.shell.collapseLeft(); // on a phone the list of files would leave a strip
     fill(app, shown.node).then(() => (shown.node.scrollTop = 0));
     app.shell.activateById((front = shown.id));
   };
