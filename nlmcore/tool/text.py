@@ -1,9 +1,5 @@
 """Strings in, strings out: the tensors of `nlmcore.decoding` are made and read here.
 
-    complete(model, tokenizer, "Once upon a time", 50)        -> the prompt's continuation
-    chat(model, tokenizer, "Who was Hamlet?")                 -> an answer, of a model that was trained to chat
-    for piece in write_text(model, tokenizer, "Once"): ...    -> the same, piece by piece
-
 A context that is used up slides (`nlmcore.decoding.stream`).
 """
 
