@@ -25,6 +25,7 @@ These have one of two methods, which is also what a call of the module does. `ro
 head, query, d_head). Queries are the last of the keys.
 """
 
+from nlmcore.positions.absolute import LearnedPositions, NoPositions
 from nlmcore.positions.biases import ALiBi, RelativeBias, alibi, alibi_slopes, relative_bias, relative_buckets
 from nlmcore.positions.relative import (
     LearnableSinusoidalDistances,
@@ -38,8 +39,6 @@ from nlmcore.positions.rotation import Rotary, rotary
 from nlmcore.positions.sinusoids import (
     ConcatenatedPositions,
     LearnableSinusoidal,
-    LearnedPositions,
-    NoPositions,
     SinusoidalPositions,
     binary_counter,
     sinusoidal,

@@ -18,7 +18,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.positions.sinusoids import check_length
+from nlmcore.positions.absolute import check_length
 from nlmcore.variants.parts import Mask, Vectors, without_padding
 
 

@@ -20,7 +20,7 @@ from torch import nn
 
 from nlmcore.attention import Memory
 from nlmcore.checks import Size, checked
-from nlmcore.positions.sinusoids import check_length
+from nlmcore.positions.absolute import check_length
 from nlmcore.transformer.config import build_cross_attention
 from nlmcore.variants.parts import Mask, Vectors, real_tokens
 

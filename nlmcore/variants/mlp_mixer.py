@@ -18,7 +18,7 @@ from torch import nn
 
 from nlmcore.checks import Size, checked
 from nlmcore.fast import Linear
-from nlmcore.positions.sinusoids import check_length
+from nlmcore.positions.absolute import check_length
 from nlmcore.variants.parts import Mask, Vectors, without_padding
 
 

@@ -40,7 +40,7 @@ from nlmcore.attention.cache import check_cache
 from nlmcore.attention.multi_head import Heads
 from nlmcore.checks import Count, Size, checked
 from nlmcore.fast import Linear
-from nlmcore.positions.sinusoids import check_length
+from nlmcore.positions.absolute import check_length
 from nlmcore.transformer.block import build_stack
 from nlmcore.variants.parts import Mask, Vectors, real_tokens
 

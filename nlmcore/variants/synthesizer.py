@@ -38,7 +38,7 @@ from nlmcore.attention.cache import check_cache
 from nlmcore.attention.masks import check_mask
 from nlmcore.checks import Size, checked
 from nlmcore.fast import Linear
-from nlmcore.positions.sinusoids import check_length
+from nlmcore.positions.absolute import check_length
 from nlmcore.variants.parts import Mask, Vectors
 from nlmcore.variants.variant import Times
 
