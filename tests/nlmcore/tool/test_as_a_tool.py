@@ -270,8 +270,7 @@ def test_what_cannot_be_done_is_said_in_a_line(text: Path, capsys: pytest.Captur
         assert len(said.splitlines()) == 1
     busy.close()
     misuse = ("", "train", "write mine --tokens many", f"write mine --seed {2**64}", "chat mine --port 65536")
-    misuse = (*misuse, "train mine.txt --vocabulary 258")
-    for line in misuse:
+    for line in (*misuse, "train mine.txt --vocabulary 258"):
         with pytest.raises(SystemExit) as left:
             main(line.split())
         assert left.value.code == 2
