@@ -45,7 +45,8 @@ def main(arguments: list[str] | None = None) -> int:
     except (OSError, ValueError, TypeError, ImportError, ArithmeticError, MemoryError, RuntimeError) as error:
         if debug:
             raise
-        print(f"nlmcore {command}: {error}", file=sys.stderr)
+        words = [str(part) for name in ("strerror", "filename") if (part := getattr(error, name, None))]
+        print(f"nlmcore {command}: {': '.join(words) or error}", file=sys.stderr)
         return 1
 
 
@@ -74,7 +75,8 @@ def _parser() -> argparse.ArgumentParser:
     train.add_argument("--layers", **whole, dest="n_layers", help="of the Transformer (default: 4)")
     train.add_argument("--width", **whole, dest="d_model", help="d_model, a multiple of --heads (default: 128)")
     train.add_argument("--heads", **whole, dest="n_heads", help="of attention (default: 4)")
-    train.add_argument("--vocabulary", **whole, dest="vocab_size", help="tokens, learned from the text (default: 512)")
+    tokens: dict[str, Any] = {"type": _between(259, 0x110000), "metavar": "N", "dest": "vocab_size"}
+    train.add_argument("--vocabulary", **tokens, help="tokens, learned from the text, 259 or more (default: 512)")
     train.add_argument("--context", **whole, help="tokens that the model sees at once (default: 128)")
     train.add_argument("--batch", **whole, dest="batch_size", help="texts per step (default: 16)")
     train.add_argument("--rate", type=float, dest="learning_rate", metavar="R", help="learning rate (default: 0.002)")

@@ -9,8 +9,7 @@
 """
 
 from nlmcore.autodiff.check import GradientCheck, Multiply, Sigmoid, check_gradient, numerical_gradient
-from nlmcore.autodiff.graph import Edge, Graph, Node
-from nlmcore.autodiff.value import Value
+from nlmcore.autodiff.value import Edge, Graph, Node, Value
 
 __all__ = [
     "Edge",

@@ -188,10 +188,9 @@ def stream(
     generator: torch.Generator | None = None,
     window: Window = None,
 ) -> Iterator[Step]:
-    """`sample`, one `Step` at a time, for text that appears as it is written. temperature=0 streams greedy search.
+    """`sample`, one `Step` at a time, for text that appears as it is written, by `nlmcore.tokens.decode_stream`.
 
-    ids = (step.tokens.item() for step in stream(model, prompt, 50))
-    for piece in decode_stream(tokenizer, ids): print(piece, end="", flush=True)          nlmcore.tokens.decode_stream
+    temperature=0 streams greedy search.
     """
     prompt, end = check_request(model, prompt, eos, state, 0 if window else max_new_tokens)
     reshaped = compose(temperature, top_k, top_p, min_p, typical_p, filters)

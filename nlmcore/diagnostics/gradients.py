@@ -9,8 +9,7 @@ vanishes or explodes exponentially in T − t. x_t is the input, for a language 
 several tensors (an LSTM's h and c) is one vector.
 
 Norms of Jacobians are spectral. For a vanilla network J_j = diag(1 − h_j²) U: with ‖U‖ < 1 the gradient must vanish;
-with ‖U‖ > 1 it may explode. Departs
-from the paper: nothing.
+with ‖U‖ > 1 it may explode. Departs from the paper: nothing.
 """
 
 from collections.abc import Callable

@@ -6,14 +6,10 @@
 
 Source: Elhage et al. (2022), "Toy Models of Superposition", sections "Demonstrating Superposition" and "The Geometry of
 Superposition". A feature x_i is 0 with probability S, the sparsity, else uniform in [0, 1]. Its direction is the column
-W_i. All take several models at once, as leading axes of W. Departs from the paper: nothing.
+W_i. All take several models at once, as leading axes of W. D_i = ‖W_i‖² / Σ_j (Ŵ_i · W_j)², `dimensionality`, is the
+fraction of a dimension that feature i has. Departs from the paper: nothing.
 
-| symbol | here |
-|---|---|
-| W, (d, n), b | `weight`, `bias` |
-| I_i | `importance` |
-| S | `sparsity` |
-| D_i = ‖W_i‖² / Σ_j (Ŵ_i · W_j)² | `dimensionality`: the fraction of a dimension that feature i has |
+Symbols: W (d, n) is `weight`, b `bias`, I_i `importance`, S `sparsity`.
 
 **A sparse autoencoder**: an activation as a sum of few directions out of many, learned from activations only.
 
@@ -22,13 +18,8 @@ W_i. All take several models at once, as leading axes of W. Departs from the pap
 Sources: Gao et al. (2024), "Scaling and evaluating sparse autoencoders", section 2.3 (TopK instead of a penalty; E
 begins as D). Bricken et al. (2023), "Towards Monosemanticity" (directions of length 1, c subtracted and added).
 
-| symbol | here |
-|---|---|
-| x, (d) | an activation of the model that is read |
-| E, (n, d) | `encoder` |
-| D, (n, d), ‖D_i‖ = 1 | `directions`: a row per feature |
-| c, (d) | `centre` |
-| z, (n), at most k values above 0 | `encode`: the features |
+Symbols: E (n, d) is `encoder`, D (n, d), ‖D_i‖ = 1, `directions`, c (d) `centre`; z, at most k values above 0, is what
+`encode` gives of an activation x.
 
 Departs from Gao et al.: no auxiliary loss that revives dead features; the ReLU before TopK keeps every z_i ≥ 0.
 """

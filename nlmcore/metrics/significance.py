@@ -49,10 +49,10 @@ def summary(values: Sequence[Real]) -> Sample:
 
 def welch(x: Sample, y: Sample) -> float:
     """p of the hypothesis that both samples come from distributions of one mean."""
-    a, b = x.sd**2 / x.n, y.sd**2 / y.n
-    if a + b == 0:
+    variance = x.sd**2 / x.n + y.sd**2 / y.n  # a + b
+    if variance == 0:
         return float(x.mean == y.mean)
-    return two_sided(abs(x.mean - y.mean) / math.sqrt(a + b), _freedom(x, y))
+    return two_sided(abs(x.mean - y.mean) / math.sqrt(variance), _freedom(x, y))
 
 
 def holm(p: Mapping[str, Real]) -> dict[str, float]:
@@ -65,8 +65,8 @@ def holm(p: Mapping[str, Real]) -> dict[str, float]:
 
 def difference(x: Sample, y: Sample, level: Real = 0.05) -> tuple[float, float]:
     """(mean x − mean y, half the width of its 95 % interval): the differences that the test does not reject."""
-    a, b = x.sd**2 / x.n, y.sd**2 / y.n
-    return x.mean - y.mean, critical(_freedom(x, y), level) * math.sqrt(a + b) if a + b else 0.0
+    variance = x.sd**2 / x.n + y.sd**2 / y.n
+    return x.mean - y.mean, critical(_freedom(x, y), level) * math.sqrt(variance) if variance else 0.0
 
 
 def _freedom(x: Sample, y: Sample) -> float:

@@ -111,15 +111,22 @@ def load_model(folder: str | Path, base: Any = None) -> tuple[Any, Any]:
         )
     if not (place / WEIGHTS).is_file():
         raise FileNotFoundError(f"{place} has no {WEIGHTS}: copy it from where you have the folder")
+    if "adapter" not in description and base is not None:
+        raise TypeError(f"base must be None: {place} holds a whole model, not an adapter")
+    pair = isinstance(base, tuple) and len(base) == 2 and isinstance(base[0], nn.Module)
+    if "adapter" in description and not pair:
+        raise TypeError(
+            "base must be (model, tokenizer), that of the model onto which this adapter was trained, as in"
+            f" load_model(folder, base=smollm2()), got {described(base)}"
+        )
     weights = read_safetensors(place / WEIGHTS, "Copy it again from where you have it")
     try:
-        tokenizer = description["tokenizer"] and tokenizer_of(description["tokenizer"])
+        fields = description["tokenizer"]
+        tokenizer = None if fields is None else tokenizer_of(fields)
         if "adapter" in description:
             return with_adapter(description["adapter"], weights, base, tokenizer)
-        if base is not None:
-            raise TypeError(f"base must be None: {place} holds a whole model, not an adapter")
         return built(description, weights), tokenizer
-    except (KeyError, AttributeError, RuntimeError) as error:  # RuntimeError: weights of other shapes
+    except (KeyError, AttributeError, RuntimeError, TypeError) as error:  # RuntimeError: weights of other shapes
         raise ValueError(f"{place} is damaged or was changed by hand: {error!r:.300}") from error
 
 
@@ -187,12 +194,7 @@ def describe_adapter(adapter: LoRA) -> dict[str, Any]:
 
 
 def with_adapter(given: dict[str, Any], weights: dict[str, Tensor], base: Any, tokenizer: Any) -> tuple[LoRA, Any]:
-    """The base with its adapter. Raises TypeError for no base, ValueError for one that it was not trained on."""
-    if not isinstance(base, tuple) or len(base) != 2 or not isinstance(base[0], nn.Module):
-        raise TypeError(
-            "base must be (model, tokenizer), that of the model onto which this adapter was trained, as in"
-            f" load_model(folder, base=smollm2()), got {described(base)}"
-        )
+    """The base with its adapter. Raises ValueError for a base that it was not trained on."""
     model, names = base[0], set(given["names"])
     found = dict(model.named_parameters())
     if not names <= found.keys() or digest(found[given["names"][0]]) != given["base"]:

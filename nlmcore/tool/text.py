@@ -1,9 +1,5 @@
 """Strings in, strings out: the tensors of `nlmcore.decoding` are made and read here.
 
-    complete(model, tokenizer, "Once upon a time", 50)        -> the prompt's continuation
-    chat(model, tokenizer, "Who was Hamlet?")                 -> an answer, of a model that was trained to chat
-    for piece in write_text(model, tokenizer, "Once"): ...    -> the same, piece by piece
-
 A context that is used up slides (`nlmcore.decoding.stream`).
 """
 
@@ -44,17 +40,13 @@ def chat(
 
     Raises TypeError for a tokenizer without the form of a conversation, as are all that we train: `complete` a text.
     """
-    return "".join(write_text(model, tokenizer, as_messages(messages), max_new_tokens, **options))
+    said = [{"role": "user", "content": messages}] if isinstance(messages, str) else messages
+    return "".join(write_text(model, tokenizer, said, max_new_tokens, **options))
 
 
 def can_chat(tokenizer: object) -> bool:
     """Whether its model was trained to answer in the form of a conversation."""
     return getattr(tokenizer, "system", None) is not None
-
-
-def as_messages(messages: str | Sequence[Message]) -> list[Message]:
-    """One string is what the user says."""
-    return [{"role": "user", "content": messages}] if isinstance(messages, str) else list(messages)
 
 
 def write_text(

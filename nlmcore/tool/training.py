@@ -50,9 +50,9 @@ def train_file(
     Ctrl-C stops after the step that is running; what was trained until then is saved. `resume` goes on from there, with
     the other arguments as they were.
 
-    Raises ValueError for a text that is too short or not UTF-8, FileExistsError for a folder that holds a model or
-    something else, or an unfinished training that is not to be resumed, and FileNotFoundError if there is none to
-    resume.
+    Raises ValueError for a text that is too short or not UTF-8, or a vocab_size below 259, FileExistsError for a folder
+    that holds a model or something else, or an unfinished training that is not to be resumed, and FileNotFoundError if
+    there is none to resume, or no text.
     """
     place = checked_folder(folder)
     checkpoint = place / CHECKPOINT
@@ -63,15 +63,16 @@ def train_file(
     if resume and not checkpoint.exists():
         raise FileNotFoundError(f"{place} holds no training that was stopped: there is nothing to resume")
     file = Path(path).expanduser()
-    if file.is_dir():
-        raise IsADirectoryError(f"path must be a text file, got {path}, a folder")
+    if file.is_dir() or not file.exists():
+        kind, got = (IsADirectoryError, "a folder") if file.is_dir() else (FileNotFoundError, "which is not there")
+        raise kind(f"path must be a text file, got {path}, {got}")
     try:
         text = file.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise ValueError(f"path must be a UTF-8 text file, got {path} ({error})") from error
     end = len(text) * 95 // 100
     end = text.rfind("\n", 0, end) + 1 or end  # at the end of a line, if there are any
-    tokenizer = BPETokenizer.train(text[:end] or " ", max(vocab_size, 259))
+    tokenizer = BPETokenizer.train(text[:end] or " ", vocab_size)
     train, held_out = (torch.tensor(tokenizer.encode(part), dtype=torch.long) for part in (text[:end], text[end:]))
     if len(train) <= batch_size * context or len(held_out) < 2:
         raise ValueError(

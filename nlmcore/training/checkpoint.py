@@ -96,10 +96,15 @@ def save_checkpoint(path: str | Path, content: dict[str, Any]) -> None:
 
 def write_to_disk(path: Path, *parts: bytes) -> None:
     """A file that is on the disk, not only on its way there, before it takes the name of an old one."""
-    with open(path, "wb") as file:
-        file.writelines(parts)
-        file.flush()
-        os.fsync(file.fileno())
+    try:
+        with open(path, "wb") as file:
+            file.writelines(parts)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        if error.strerror:  # Python names the file only if it cannot be opened, not if the disk is full
+            error.filename = str(path)
+        raise
 
 
 def load_checkpoint(path: str | Path) -> dict[str, Any]:

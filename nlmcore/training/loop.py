@@ -218,7 +218,8 @@ def _evaluate(run: Run, validation, loss: Callable | None, carry_state: bool, ke
     else:
         value = evaluate(run.model, validation, loss, carry_state=carry_state)
     if math.isnan(value):
-        raise FloatingPointError(f"validation gave {value} after step {history.steps}; it must be a number")
+        advice = "it must be a number; a lower learning_rate may help"
+        raise FloatingPointError(f"validation gave {value} after step {history.steps}; {advice}")
     history.validation[history.steps] = value
     if history.best_step is None or value < history.validation[history.best_step]:
         history.best_step = history.steps

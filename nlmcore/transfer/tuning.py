@@ -7,8 +7,8 @@ x is a conversation, y an answer; y⁺ was preferred to y⁻. π is the model, �
 the sum over the tokens of y. β says how far π may leave π_ref.
 
 Source: Ouyang et al. (2022), section 3.5, for the first; Rafailov et al. (2023), "Direct preference optimization",
-equation 7. Departs from the papers: nothing. π_ref may be the same model with its adapter off (`LoRA.off`).π_ref may be
-the same model with its adapter off (`LoRA.off`), and its log-probabilities are computed once, since it never changes.
+equation 7. Departs from the papers: nothing. π_ref may be the same model with its adapter off (`LoRA.off`),
+and its log-probabilities are computed once, since it never changes.
 
 **The frozen prefix.** If only the last k of n layers are tuned, the first n − k compute the same for a text every time.
 `Tail.read` does so once, and the tail is trained on their output. The loss computes logits only at tokens of answers.

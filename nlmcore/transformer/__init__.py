@@ -4,9 +4,7 @@
     TransformerEncoder   bidirectional: hidden vectors; MaskedLM is one with a head that guesses hidden tokens
     EncoderDecoder       2017: state = model.encode(source), then a language model of the target
 
-Figure 1 of Vaswani et al. (2017) and figure 1 of Radford et al. (2018), GPT, put the norm after each sublayer, which is
-norm_position="post", and so does BERT. GPT-2 put it before (Radford et al. 2019, section 2.3): "pre", the default here
-and in most later models.
+norm_position="post" is that of 2017, GPT and BERT; "pre", the default, that of GPT-2 and most later models.
 """
 
 from nlmcore.objectives import hide_tokens
@@ -21,10 +19,9 @@ from nlmcore.transformer.block import (
     PreNorm,
 )
 from nlmcore.transformer.config import TransformerConfig
-from nlmcore.transformer.encoder import MaskedLM, TransformerEncoder
 from nlmcore.transformer.encoder_decoder import EncoderDecoder, EncoderDecoderState
 from nlmcore.transformer.from_torch import block_from_torch
-from nlmcore.transformer.model import Backbone, TransformerLM, TransformerState
+from nlmcore.transformer.model import Backbone, MaskedLM, TransformerEncoder, TransformerLM, TransformerState
 
 __all__ = [
     "Backbone",

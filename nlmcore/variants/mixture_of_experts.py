@@ -140,5 +140,10 @@ def build_mixture(
     """A part `stack`: 2 of n_experts networks of half the width d_ff in the last of every four layers."""
     limit = Capacity(capacity)
     part = partial(MixtureOfExperts, n_experts=n_experts, k=2, expert=c.feed_forward, normalise=True, limit=limit)
-    with_experts = replace(c, feed_forward=part, d_ff=max(1, c.hidden_size // 2))
-    return stack_of_two_kinds(c, causal, cross, with_experts, range(min(every, c.n_layers) - 1, c.n_layers, every))
+    return every_few(c, causal, cross, every, feed_forward=part, d_ff=max(1, c.hidden_size // 2))
+
+
+def every_few(c: Any, causal: bool, cross: bool, every: int, **changes: Any) -> nn.Module:
+    """A stack whose layers number `every`, 2 · `every`, … are changed; the last one if there are fewer."""
+    which = range(min(every, c.n_layers) - 1, c.n_layers, every)
+    return stack_of_two_kinds(c, causal, cross, replace(c, **changes), which)

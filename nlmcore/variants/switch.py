@@ -11,7 +11,6 @@ layer: 1100 M parameters, where the baseline has 223 M.
 Departs from the paper: each text has its own queue, and the capacity holds only in training (`mixture_of_experts`).
 """
 
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -20,8 +19,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from nlmcore.checks import Size, checked
-from nlmcore.variants.mixture_of_experts import Capacity, MixtureOfExperts
-from nlmcore.variants.parts import Vectors, stack_of_two_kinds
+from nlmcore.variants.mixture_of_experts import Capacity, MixtureOfExperts, every_few
+from nlmcore.variants.parts import Vectors
 
 
 def jitter(router: nn.Linear, x: Vectors, width: float | int = 0.01) -> Float[Tensor, "batch time expert"]:
@@ -36,5 +35,4 @@ def build_switch(
     """A part `stack`: 1 of n_experts networks in the last of every four layers."""
     limit = Capacity(capacity)
     part = partial(MixtureOfExperts, n_experts=n_experts, k=1, expert=c.feed_forward, noise=jitter, limit=limit)
-    with_experts = replace(c, feed_forward=part)
-    return stack_of_two_kinds(c, causal, cross, with_experts, range(min(every, c.n_layers) - 1, c.n_layers, every))
+    return every_few(c, causal, cross, every, feed_forward=part)

@@ -1,6 +1,7 @@
 """What a stranger does with the library's wheel, in at most ten lines each; and the command line."""
 
 import contextlib
+import errno
 import os
 import re
 import signal
@@ -254,7 +255,7 @@ def test_what_cannot_be_done_is_said_in_a_line(text: Path, capsys: pytest.Captur
     busy = socket.create_server(("127.0.0.1", 0))
     port = busy.getsockname()[1]
     for line, words in {
-        "train nothing.txt": "No such file",
+        "train nothing.txt": "path must be a text file, got nothing.txt, which is not there",
         "train mine.txt --resume": "mine holds no training that was stopped",
         "train short.txt": "path must hold more text",
         "train latin.txt": "must be a UTF-8 text file",
@@ -269,10 +270,26 @@ def test_what_cannot_be_done_is_said_in_a_line(text: Path, capsys: pytest.Captur
         assert len(said.splitlines()) == 1
     busy.close()
     misuse = ("", "train", "write mine --tokens many", f"write mine --seed {2**64}", "chat mine --port 65536")
-    for line in misuse:
+    for line in (*misuse, "train mine.txt --vocabulary 258"):
         with pytest.raises(SystemExit) as left:
             main(line.split())
         assert left.value.code == 2
+
+
+def test_a_disk_that_is_full_and_a_rate_that_is_too_large_are_said_in_words(
+    unchecked: None, text: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(number: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full)
+        assert main(["train", "mine.txt", *SMALL]) == 1
+    said = capsys.readouterr().err
+    assert f"nlmcore train: {os.strerror(errno.ENOSPC)}: mine/.training.checkpoint." in said
+    assert "Errno" not in said
+    assert main(["train", "mine.txt", *SMALL, "--rate", "1e9"]) == 1
+    assert "a lower learning_rate may help" in capsys.readouterr().err
 
 
 def test_help_names_every_command_and_every_option_says_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:

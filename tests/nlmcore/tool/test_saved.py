@@ -235,6 +235,9 @@ def test_a_folder_that_lacks_something_is_refused(tmp_path: Path) -> None:
         description.replace('"arguments"', '"argument"'): "damaged or was changed by hand",
         description.replace('"d_hidden": 6', '"d_hidden": 8'): "damaged or was changed by hand.*size mismatch",
         description.replace("RecurrentLM", "Other"): "damaged or was changed by hand",
+        **{
+            json.dumps(json.loads(description) | {part: 5}): "damaged or was changed" for part in ("model", "tokenizer")
+        },
     }
     for text, words in changed.items():
         assert text != description
