@@ -50,17 +50,6 @@ def test_letters_to_sounds(ran: dict) -> None:
     measured = ran["heard"]["attention"]["phoneme_error_rate"]
     assert ran["speech_card"]["figures"]["test"]["phoneme_error_rate"] == measured
 
-    def reads(word: str) -> dict[str, str]:
-        sounds, weights = ran["pronounce"](word)
-        letters = [*word, "<eos>"]
-        return {sound: letters[i] for sound, i in zip(sounds, weights.argmax(-1).tolist(), strict=True)}
-
-    assert reads("box") == {"B": "b", "AA": "o", "K": "x", "S": "x", "<eos>": "<eos>"}
-    assert reads("enough")["F"] == "g"
-    assert "k" not in reads("knight").values()
-    trained_on = {document.text for document in ran["corpora"].load("cmudict").splits["train"]}
-    assert "box" not in trained_on
-
 
 def test_a_word_that_is_none_is_refused_in_words(ran: dict) -> None:
     with pytest.raises(ValueError, match="one English word"):

@@ -21,8 +21,7 @@ def test_the_explorer_shows_the_heads_own_weights() -> None:
     words, weights = all_attention(*minilm(), SENTENCES[0])
     row = weights[0, 2, words.index("cat")]
     assert f"cat looks most at {words[row.argmax()]}, weight {row.max():.2f}" in seen(widget)
-    before = seen(widget)
-    assert seen(widget, head=3) != before
+    assert seen(widget) != seen(widget, head=3)
     assert "layer 0, head 3" in seen(widget)
 
 

@@ -82,8 +82,7 @@ def test_the_beam_is_stepped_to_its_end() -> None:
     assert "Which are kept?" in seen(widget, half_step=1)
     assert "No open text can still win" in seen(widget, half_step=widget.controls["half_step"].max)
     assert "&lt;eos&gt; (0.500)" in seen(widget)
-    before = seen(widget)
-    assert seen(widget, beam=1) != before
+    assert seen(widget) != seen(widget, beam=1)
 
 
 def test_a_length_penalty_turns_the_order_and_yours_stands_beside() -> None:
@@ -137,8 +136,7 @@ def test_a_text_grows_word_by_word() -> None:
     widget = widgets.word_by_word(trees, name, prompt="cat ")
     assert "greedy, after 1 tokens: cat &lt;eos&gt;" in seen(widget)
     assert "token 3" in seen(widget, place=3)
-    before = seen(widget)
-    assert seen(widget, way="sampled") != before
+    assert seen(widget) != seen(widget, way="sampled")
 
 
 def test_a_hot_sample_shows_what_it_was_sampled_from() -> None:

@@ -63,8 +63,7 @@ def test_a_unit_over_a_text() -> None:
     values = torch.tensor([[0.0, 1.0], [1.0, 0.0], [0.5, 0.5], [0.0, 0.0]])
     explorer = widgets.unit_explorer(text, {"gate": values, "other": 1 - values})
     assert "&lt;" in seen(explorer)
-    first = seen(explorer)
-    assert seen(explorer, flip=True) != first
+    assert seen(explorer) != seen(explorer, flip=True)
     assert "unit 1, gate" in seen(explorer, unit=1)
     with pytest.raises(ValueError, match="a row per character"):
         widgets.unit_explorer("abc", {"gate": values})

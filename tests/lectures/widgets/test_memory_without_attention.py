@@ -67,8 +67,7 @@ def test_the_table_of_overwriting_says_what_is_stored() -> None:
         right = sum(run[at] for run in of["twice"]) / len(of["twice"])
         assert f"{row} {100 * right:.0f} % right" in seen(play)
     assert "% old" not in seen(play, asked="once")
-    before = seen(play)
-    assert seen(play, m=4) != before
+    assert seen(play) != seen(play, m=4)
 
 
 def test_what_memories_hold() -> None:

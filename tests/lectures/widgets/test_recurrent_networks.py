@@ -1,7 +1,6 @@
 """The board's circuits, drawn; and the curve that follows a training."""
 
 import math
-import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -156,13 +155,3 @@ def test_a_verdict_word_by_word() -> None:
     assert "after 1 word: P(tragedy) = 0.10" in seen(player, typed="woe")
     assert 'font-style="italic"' not in seen(player)
     assert 'font-style="italic"' in seen(player, typed="quux")
-
-
-def test_a_redraw_is_fast() -> None:
-    player = state_player()
-    times = []
-    for read in (1, 2, 3) * 5:
-        start = time.perf_counter()
-        player.controls["read"].value = read
-        times.append(time.perf_counter() - start)
-    assert sorted(times)[len(times) // 2] < 0.05

@@ -8,7 +8,6 @@ import torch
 from lectures import stored, widgets
 from lectures.prompting import Example, Template
 from lectures.widgets import scale
-from lectures.widgets.scale.prompted import _prompt_of
 from nlmcore.scaling import HOFFMANN, POWER, Law, fit_law
 from nlmcore.transformer import TransformerConfig, TransformerLM
 from tests.lectures.seen import seen
@@ -173,4 +172,3 @@ def test_prompts_are_read_once_and_together() -> None:
     assert f"= {p:.2g}; " in seen(widget)
     assert "one -&gt; uno" in seen(widget, typed="one -> uno, two")
     assert "end with a question" in seen(widget, typed="one -> uno, two -> dos")
-    assert _prompt_of("hot -> cold, big", Template()) == "hot -> cold\nbig ->"

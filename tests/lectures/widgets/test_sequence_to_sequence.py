@@ -117,8 +117,7 @@ def test_the_map_follows_the_choice_and_the_shade() -> None:
         neighbours=1,
     )
     assert "nearest to “a” in all 4 dimensions: b." in seen(widget)
-    before = seen(widget)
-    assert seen(widget, shade="two") != before
+    assert seen(widget) != seen(widget, shade="two")
     assert "nearest to “c”" in seen(widget, chosen=2)
 
 
