@@ -6,13 +6,13 @@ import pytest
 import torch
 
 from nlmcore.attention import attend
+from tests.lectures.seen import seen
 
 
 def test_the_widget_draws_the_keys_that_the_lecture_counts(ran: dict) -> None:
     playground = ran["widgets"].width_playground(attend)
     for d, divide in ((4, False), (512, False), (4, True), (512, True)):
-        playground.controls["d"].value, playground.controls["divide"].value = d, divide
-        shown = re.search(r"random queries: ([\d.]+)", playground.picture.value)[1]
+        shown = re.search(r"random queries: ([\d.]+)", seen(playground, d=d, divide=divide))[1]
         assert shown == f"{ran['mean_largest'](d, divide):.2f}"
 
 

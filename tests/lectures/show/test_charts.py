@@ -9,10 +9,7 @@ import pytest
 
 from lectures import show
 from lectures.show import bar_list_svg, curve_svg, intervals_svg
-
-
-def spoken(drawing: str) -> str:
-    return xml.parseString(drawing).documentElement.getAttribute("aria-label")
+from tests.lectures.seen import spoken
 
 
 def test_a_curve_goes_down_when_the_loss_does() -> None:

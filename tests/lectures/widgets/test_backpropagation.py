@@ -9,21 +9,20 @@ import pytest
 from lectures import widgets
 from lectures.formulas import evaluate
 from lectures.widgets.backpropagation import descent_svg
-from nlmcore.autodiff import Value
 from tests.lectures.seen import seen, spoken
 
 
-@pytest.fixture
-def board():
-    """(x + y) z at (−2, 5, −4)."""
-    x, y, z = Value(-2, "x"), Value(5, "y"), Value(-4, "z")
-    f = ((x + y).named("q") * z).named("f")
-    f.backward()
-    return f.graph()
+def graph_of(formula: str):
+    result = evaluate(formula)
+    result.backward()
+    return result.graph()
 
 
-def test_the_player_steps_through_it(board) -> None:
-    player = widgets.circuit_player(board.nodes, board.edges)
+BOARD = graph_of("x = -2; y = 5; z = -4; q = x + y; f = q * z")
+
+
+def test_the_player_steps_through_it() -> None:
+    player = widgets.circuit_player(BOARD.nodes, BOARD.edges)
     assert len({seen(player, step=step) for step in range(11)}) == 11, "every step shows something new"
 
 
@@ -33,12 +32,6 @@ AND, XOR = [0, 0, 0, 1], [0, 1, 1, 0]
 
 def perceptron(x, w, b):
     return (x @ w + b > 0).astype(float)
-
-
-def graph_of(formula: str):
-    result = evaluate(formula)
-    result.backward()
-    return result.graph()
 
 
 def test_the_playground_counts_what_is_right() -> None:
@@ -145,13 +138,13 @@ def test_a_curve_that_does_not_fit_is_refused() -> None:
         descent_svg([0, 1], [0, 1], [])
 
 
-def test_a_node_that_is_pressed_moves_the_slider_of_steps(board) -> None:
+def test_a_node_that_is_pressed_moves_the_slider_of_steps() -> None:
     """To the step that computes it; pressed again, to the step of its gradient."""
-    player = widgets.circuit_player(board.nodes, board.edges)
-    n = len(board.nodes)
+    player = widgets.circuit_player(BOARD.nodes, BOARD.edges)
+    n = len(BOARD.nodes)
     assert [f"step={i + 1}" for i in range(n)] == re.findall(r'data-sets="([^"]*)"', seen(player))
     assert seen(player).count('tabindex="0"') == n, "within reach of the keyboard"
-    for i, node in enumerate(board.nodes):
+    for i, node in enumerate(BOARD.nodes):
         aims = re.findall(r'data-sets="step=(\d+)"', seen(player, step=i + 1))
         assert int(aims[i]) == 2 * n - i
         assert aims[:i] + aims[i + 1 :] == [str(j + 1) for j in range(n) if j != i]
