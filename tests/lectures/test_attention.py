@@ -6,13 +6,13 @@ import pytest
 import torch
 
 from nlmcore.attention import attend
+from tests.lectures.seen import seen
 
 
 def test_the_widget_draws_the_keys_that_the_lecture_counts(ran: dict) -> None:
     playground = ran["widgets"].width_playground(attend)
     for d, divide in ((4, False), (512, False), (4, True), (512, True)):
-        playground.controls["d"].value, playground.controls["divide"].value = d, divide
-        shown = re.search(r"random queries: ([\d.]+)", playground.picture.value)[1]
+        shown = re.search(r"random queries: ([\d.]+)", seen(playground, d=d, divide=divide))[1]
         assert shown == f"{ran['mean_largest'](d, divide):.2f}"
 
 
@@ -49,17 +49,6 @@ def test_crossings_are_pairs(ran: dict) -> None:
 def test_letters_to_sounds(ran: dict) -> None:
     measured = ran["heard"]["attention"]["phoneme_error_rate"]
     assert ran["speech_card"]["figures"]["test"]["phoneme_error_rate"] == measured
-
-    def reads(word: str) -> dict[str, str]:
-        sounds, weights = ran["pronounce"](word)
-        letters = [*word, "<eos>"]
-        return {sound: letters[i] for sound, i in zip(sounds, weights.argmax(-1).tolist(), strict=True)}
-
-    assert reads("box") == {"B": "b", "AA": "o", "K": "x", "S": "x", "<eos>": "<eos>"}
-    assert reads("enough")["F"] == "g"
-    assert "k" not in reads("knight").values()
-    trained_on = {document.text for document in ran["corpora"].load("cmudict").splits["train"]}
-    assert "box" not in trained_on
 
 
 def test_a_word_that_is_none_is_refused_in_words(ran: dict) -> None:

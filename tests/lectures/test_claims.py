@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from autograder.texts.glossary import markdown_cells
+from tests.lectures.conftest import LECTURES
 
-LECTURES = Path(__file__).resolve().parents[2] / "lectures"
-PAGES = sorted(LECTURES.glob("[0-9][0-9]_*.py"))
 MODELS = re.compile(r"\b(RNN|UGRNN|GRU|LSTM|GPT|SmolLM2|MiniLM|\d-gram|network|CBOW|skip-gram)s?\b")
 VERDICT = re.compile(r"\b(beats?|wins?|is better|are better|outperforms?|hard to beat)\b")
 
@@ -19,7 +18,7 @@ def headlines(text: str) -> list[str]:
     return [words for words in bold if VERDICT.search(words) and MODELS.search(words)]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem[3:])
+@pytest.mark.parametrize("page", LECTURES, ids=lambda path: path.stem[3:])
 def test_no_headline_ranks_models(page: Path) -> None:
     """A race with five seeds says what it measured, in its own words, with its range."""
     assert not headlines(page.read_text(encoding="utf-8"))

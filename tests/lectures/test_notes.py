@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-LECTURES = Path(__file__).resolve().parents[2] / "lectures"
-PAGES = sorted(LECTURES.glob("[0-9][0-9]_*.py"))
+from tests.lectures.conftest import LECTURES
 
 
 def minutes_told(text: str) -> list[int]:
@@ -27,13 +26,13 @@ def minutes_in_notes(text: str) -> list[int | None]:
     return found
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", LECTURES, ids=lambda page: page.stem)
 def test_every_section_has_a_note_with_its_minutes(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert minutes_in_notes(text) == minutes_told(text)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", LECTURES, ids=lambda page: page.stem)
 def test_a_lecture_fits_in_a_double_period(page: Path) -> None:
     minutes = minutes_told(page.read_text(encoding="utf-8"))
     assert 60 <= sum(minutes) <= 76

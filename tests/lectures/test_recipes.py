@@ -19,6 +19,7 @@ from lectures.recipes.capacity import matched as matched_size
 from lectures.recipes.exposure_bias import SampledLoss, matched
 from lectures.recipes.pairs import EOS, PairBatches, as_source, load_dictionary, translate
 from lectures.recipes.perplexity import ngram_nats
+from lectures.recipes.report import page
 from lectures.recipes.run import Interrupted, table, write_json
 from lectures.recipes.table import RECIPES
 from lectures.recipes.texts import Stream, as_document, in_rows
@@ -42,47 +43,13 @@ def place(tmp_path_factory):
 
 
 DEAR = {
-    "attention_rank",
-    "capital_facts",
-    "distillation",
-    "dullness",
-    "early_lens",
-    "edit",
-    "false_pages",
-    "few_shot",
-    "folio",
-    "four_ways",
-    "genre",
-    "given_vectors",
-    "guessing",
-    "head_map",
-    "longer_rotary",
-    "looking_back",
-    "needle",
-    "number_direction",
-    "numbers",
-    "numbers_transformer",
-    "occupations",
-    "one_vector",
-    "patched_texts",
-    "planted_text",
-    "positions",
-    "positions_longer",
-    "preference_tuning",
-    "pretraining",
-    "pronunciation",
-    "rounding",
-    "senses",
-    "sparse_features",
-    "still_missing",
-    "superposition",
-    "thought_vector",
-    "tools_and_retrieval",
-    "translators",
-    "vector_seeds",
-    "warmup_again",
-    "windows",
-}
+    "attention_rank", "capital_facts", "distillation", "dullness", "early_lens", "edit", "false_pages",
+    "few_shot", "folio", "four_ways", "genre", "given_vectors", "guessing", "head_map", "longer_rotary",
+    "looking_back", "needle", "number_direction", "numbers", "numbers_transformer", "occupations", "one_vector",
+    "patched_texts", "planted_text", "positions", "positions_longer", "preference_tuning", "pretraining",
+    "pronunciation", "rounding", "senses", "sparse_features", "still_missing", "superposition",
+    "thought_vector", "tools_and_retrieval", "translators", "vector_seeds", "warmup_again", "windows",
+}  # fmt: skip
 """Two to a dozen seconds each, where the others take one."""
 
 
@@ -445,8 +412,17 @@ def test_ngram_nats_are_those_of_the_metric():
 
 
 def test_the_page_of_results_is_what_the_results_say() -> None:
-    from lectures import FOLDER as LECTURES
-    from lectures.recipes.report import page
+    folder = program.LECTURES / "results"
+    written = page(folder)
+    assert (folder / "README.md").read_text(encoding="utf-8") == written, "python -m lectures.recipes.report"
+    assert "nan" not in written.lower().split()
 
-    folder = LECTURES / "results"
-    assert (folder / "README.md").read_text(encoding="utf-8") == page(folder), "python -m lectures.recipes.report"
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_what_is_stored_was_made_by_a_whole_run(name) -> None:
+    for made in RECIPES[name].makes:
+        kind, _, its_name = made.rpartition(":")
+        if kind != "checkpoint":
+            made_by = json.loads((program.LECTURES / "results" / f"{its_name}.json").read_text())["made_by"]
+            assert made_by["command"] == RECIPES[name].command
+            assert not made_by["quick"]

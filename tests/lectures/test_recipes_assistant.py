@@ -3,13 +3,7 @@
 import pytest
 import torch
 
-from lectures.recipes import (
-    conversations,
-    glossary_questions,
-    preference_tuning,
-    tuned,
-    tuned_layers,
-)
+from lectures.recipes import conversations, glossary_questions, preference_tuning, tuned, tuned_layers
 from lectures.recipes.everyday import questions
 from lectures.recipes.still_missing import counted
 from lectures.recipes.tools_and_retrieval import WORDINGS

@@ -1,6 +1,5 @@
 """Recipes that measure what attention costs and sees: the measures measure what they say."""
 
-import json
 import math
 import time
 from functools import partial
@@ -9,11 +8,8 @@ import pytest
 import torch
 from torch import nn
 
-from lectures import FOLDER as LECTURES
 from lectures.recipes import attention_cost, few_shot, looking_back, source_and_target
 from lectures.recipes.costs import multiply_adds, peak_bytes, power_law, seconds
-from lectures.recipes.pages import PAGES
-from lectures.recipes.tables import text
 from lectures.trained import checkpoint
 from nlmcore.attention import MultiHeadAttention, scaled_dot_product_attention
 from nlmcore.recurrent import Recurrent, RecurrentLM
@@ -260,74 +256,3 @@ def test_the_tasks_are_what_they_say():
     assert sorted({answer for _, answer in made["languages"].examples}) == ["French", "German", "Italian", "Spanish"]
     assert not [one for one in made["plurals"].examples if one.output == one.input + "s"]
     assert few_shot.tasks() == few_shot.tasks()
-
-
-# --- what is stored ---
-
-STORED = ("attention_cost", "source_and_target", "looking_back", "few_shot")
-
-
-@pytest.fixture(params=STORED)
-def stored(request):
-    name = request.param
-    if not (LECTURES / "results" / f"{name}.json").exists():
-        pytest.skip(f"not made yet: python -m lectures.recipes {name}")
-    return name, json.loads((LECTURES / "results" / f"{name}.json").read_text(encoding="utf-8"))
-
-
-def test_a_stored_result_has_its_page(stored):
-    name, result = stored
-    assert result["made_by"]["command"] == f"python -m lectures.recipes {name}"
-    page = text(PAGES[name], result)
-    for line in page.splitlines():
-        if line.startswith("|"):
-            assert line.count(" | ") >= 1
-    assert "nan" not in page.lower().split()
-
-
-def test_a_stored_result_can_be_drawn(stored):
-    figures = pytest.importorskip("lectures.show")
-    name, result = stored
-    if name in ("attention_cost", "source_and_target"):
-        lengths = [int(n) for n in next(iter(result["seconds"].values())) if int(n) <= 4096]
-        for of in ("seconds", "bytes"):
-            lines = {result["lines"][key]: [by[str(n)] for n in lengths] for key, by in result[of].items()}
-            picture = figures.curves(
-                lengths, lines, alt=result["question"], x_title="length", y_title=of, log_x=True, log_y=True
-            )
-            assert len(picture.axes[0].lines) == len(lines)
-    elif name == "looking_back":
-        back = result["smollm2"]["attention_back"]
-        labels = [str(i) for i in range(len(back))], [str(i) for i in range(len(back[0]))]
-        picture = figures.heatmap(back, *labels, alt=result["question"], row_title="layer", column_title="head")
-        assert picture.axes
-    else:
-        for by in result["curves"].values():
-            shots = [int(k) for k in by["choosing"]]
-            lines = {measure: [p["share"] for p in points.values()] for measure, points in by.items()}
-            assert figures.curves(shots, lines, alt=result["question"], x_title="examples", y_title="share right").axes
-
-
-def test_what_the_figures_are_said_to_show_they_show(stored):
-    name, result = stored
-    if name == "attention_cost":
-        law = result["law"]
-        assert 1.9 < law["memory"]["explicit"]["exponent"] < 2.1
-        assert law["memory"]["fused"]["high"] < 1.3
-        assert 1.8 < law["time"]["fused"]["exponent"] < 2.2
-        assert law["time"]["lstm"]["high"] < 1.4
-    elif name == "source_and_target":
-        assert set(result["multiply_adds"]["initial"]) == {"n", "m"}
-        assert set(result["multiply_adds"]["attention"]) == {"n", "m", "nm"}
-    elif name == "looking_back":
-        ours, lstm = result["smollm2"]["answers"], result["lstm"]["known_answers"]
-        assert next(iter(result["smollm2"]["next"])) == " tickets"
-        assert all(max(row) == row[i] for i, row in enumerate(ours))
-        gradient, at = result["smollm2"]["gradient"], result["smollm2"]["tickets_at"]
-        assert gradient.index(max(gradient)) == at[0]
-        far = result["lstm"]["gradient"]
-        assert far[result["lstm"]["letters_at"][0]] < 0.01 * far[-1]
-        columns = list(zip(*lstm, strict=True))
-        assert all(max(column) < 1.05 * min(column) for column in columns)  # the LSTM no longer knows which word it was
-    else:
-        assert result["made_by"]["quick"] is False

@@ -1,7 +1,5 @@
 """What the lecture `training_well` claims is what its cells compute and what was measured."""
 
-import math
-
 import pytest
 import torch
 
@@ -42,7 +40,6 @@ def test_patients_show_what_is_said_of_them(ran: dict) -> None:
     by_fault = {fault: ran["charts"][f"patient {letter}"] for letter, fault in ran["FAULTS"].items()}
     last = {fault: sum(values[-10:]) / 10 for fault, (values, _) in by_fault.items()}
     assert last["reads the target"] < 0.5 * last["none"]
-    assert by_fault["weights 0"][0][0] == pytest.approx(math.log(ran["V"]), abs=1e-4)
     norms = by_fault["gradients kept"][1]
     assert norms[-1] > 3 * norms[10]
     assert max(norms) > 3 * max(max(by_fault[fault][1]) for fault in by_fault if fault != "gradients kept")

@@ -3,9 +3,7 @@
 import torch
 from torch import Tensor
 
-from lectures.prompting import (
-    Example,
-)
+from lectures.prompting import Example
 from nlmcore.ngram import NGramLM
 from nlmcore.recurrent import RecurrentLM
 from nlmcore.tokens import BPETokenizer, CharTokenizer, WordTokenizer

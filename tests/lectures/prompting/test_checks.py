@@ -5,7 +5,17 @@ import pickle
 import pytest
 import torch
 
-from lectures.prompting import Example, Task, accuracy, choose, complete, few_shot_prompt, score_options, stream_text
+from lectures.prompting import (
+    Example,
+    Task,
+    Template,
+    accuracy,
+    choose,
+    complete,
+    few_shot_prompt,
+    score_options,
+    stream_text,
+)
 from lectures.prompting import wilson_interval as wilson
 from nlmcore.recurrent import RecurrentLM
 from nlmcore.tokens import CharTokenizer
@@ -50,12 +60,9 @@ def measure(**given):
         (lambda: write(prompt=[]), ValueError, "prompt must not be empty"),
         (lambda: stream_text(MODEL, LETTERS, ""), ValueError, "prompt must not be empty"),
         (lambda: stream_text(MODEL, LETTERS, "a", stop=("",)), ValueError, "stop must hold no empty string"),
+        (lambda: write(stop=("a", "")), ValueError, "stop must hold no empty string"),
         (lambda: write(generator=3), TypeError, "generator must be a torch.Generator, got int 3"),
-        (
-            lambda: write(generator=3, temperature=1),
-            TypeError,
-            "generator must be a torch.Generator, got int 3",
-        ),
+        (lambda: write(generator=3, temperature=1), TypeError, "generator must be a torch.Generator, got int 3"),
         (lambda: write(max_new_tokens="2"), TypeError, "max_new_tokens must be an integer, got str '2'"),
         (lambda: write(temperature="1"), TypeError, "temperature must .*'1'"),
         (lambda: write(eos="x"), TypeError, "eos must be a token id or None, got str 'x'"),
@@ -69,10 +76,23 @@ def measure(**given):
             ValueError,
             "baseline_prompt must leave a token",
         ),
+        (lambda: score(options=[]), ValueError, "options must be different strings"),
+        (lambda: score(options=["a", "a"]), ValueError, "options must be different strings"),
+        (lambda: score(options=["a", " "]), ValueError, "options must be .* none empty"),
+        (lambda: score(options="ab"), TypeError, "options must be a list"),
+        (lambda: score(options=["a", 3]), TypeError, r"options\[1\] must be a string"),
+        (lambda: score(normalise="length"), ValueError, "normalise must be one of none, tokens"),
+        (lambda: score(prompt=""), ValueError, "prompt must leave a token"),
+        (lambda: score(prompt=3), TypeError, "prompt must be a string"),
+        (lambda: score(model=None), TypeError, "model must be a language model"),
+        (lambda: score(tokenizer=None), TypeError, "tokenizer must have encode"),
         (lambda: Example(None, "x"), TypeError, "input must be a string, got NoneType"),
         (lambda: Example("x", 3), TypeError, "output must be a string, got int 3"),
         (lambda: few_shot_prompt(None, "q"), TypeError, r"examples must be pairs \(input, output\), got NoneType"),
         (lambda: few_shot_prompt("ab", "q"), TypeError, "examples must be pairs .* got str 'ab'"),
+        (lambda: few_shot_prompt([("a", "b"), "cd"], "e"), TypeError, r"examples\[1\] must be a pair"),
+        (lambda: few_shot_prompt([("a", 3)], "e"), TypeError, r"output of examples\[0\]"),
+        (lambda: Template(between=""), ValueError, "between"),
         (lambda: few_shot_prompt(PAIRS, "q", "x"), TypeError, "template must be a Template, got str 'x'"),
         (lambda: few_shot_prompt(PAIRS, ""), ValueError, "query must be a question .* got ''"),
         (lambda: few_shot_prompt(PAIRS, None), TypeError, "query must be a string, got NoneType"),
@@ -93,11 +113,7 @@ def measure(**given):
         (lambda: measure(shots=True), TypeError, "shots must be an integer, got bool True"),
         (lambda: measure(questions="2"), TypeError, "questions must be an integer, got str '2'"),
         (lambda: measure(seed=None), TypeError, "seed must be an integer, got NoneType"),
-        (
-            lambda: measure(answer="x"),
-            TypeError,
-            r"answer must be something to call, .* got str 'x'; by_choosing",
-        ),
+        (lambda: measure(answer="x"), TypeError, r"answer must be something to call, .* got str 'x'; by_choosing"),
         (lambda: measure(answer=lambda *_: None), TypeError, "what answer returns must be a string, got NoneType"),
         (lambda: wilson("1", 2), TypeError, "right must be an integer, got str '1'"),
         (lambda: wilson(1, 2.0), TypeError, "asked must be an integer, got float 2.0"),

@@ -7,23 +7,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from lectures.prompting import (
-    Task,
-    accuracy,
-    by_writing,
-    complete,
-    stream_text,
-)
+from lectures.prompting import Task, accuracy, by_writing, complete, stream_text
 from nlmcore.tokens import BPETokenizer
-from tests.lectures.prompting.models import (
-    KNOWS,
-    LETTERS,
-    TOKENIZERS,
-    built,
-    lstm,
-    transformer,
-    trigrams,
-)
+from tests.lectures.prompting.models import KNOWS, LETTERS, TOKENIZERS, built, lstm, transformer, trigrams
 
 
 def test_it_writes_until_the_stop_string() -> None:
@@ -116,12 +102,6 @@ def test_writing_may_be_drawn() -> None:
     first, second = (draw(generator=torch.Generator().manual_seed(seed)).text for seed in (1, 2))
     assert first == draw(generator=torch.Generator().manual_seed(1)).text
     assert first != second
-
-
-@pytest.mark.parametrize("wrong", [{"prompt": ""}, {"stop": ("a", "")}])
-def test_what_cannot_be_completed_is_refused(wrong: dict) -> None:
-    with pytest.raises(ValueError, match="must"):
-        complete(**{"model": KNOWS, "tokenizer": LETTERS, "prompt": "Italy ->"} | wrong)
 
 
 def test_the_filters_of_sampling_are_its_arguments() -> None:

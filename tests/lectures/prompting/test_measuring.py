@@ -4,13 +4,7 @@ from functools import partial
 
 import pytest
 
-from lectures.prompting import (
-    Task,
-    accuracy,
-    by_choosing,
-    by_writing,
-    wilson_interval,
-)
+from lectures.prompting import Task, accuracy, by_choosing, by_writing, wilson_interval
 from tests.lectures.prompting.models import CAPITALS, KNOWS, LETTERS, Reciter
 
 TASK = Task("capitals", CAPITALS, n_options=3)
@@ -64,8 +58,6 @@ def test_what_cannot_be_measured_is_refused() -> None:
         Task("twice", [CAPITALS[0], CAPITALS[0]])
     with pytest.raises(ValueError, match="every answer"):
         Task("lacks", CAPITALS, options=["Paris"])
-    with pytest.raises(ValueError, match="n_options"):
-        Task("many", CAPITALS, n_options=5)
     assert TASK.chance == pytest.approx(1 / 3)
     assert Task("all", CAPITALS).chance == pytest.approx(1 / 4)
 
@@ -78,5 +70,3 @@ def test_wilsons_interval() -> None:
             assert (right / asked - p) ** 2 == pytest.approx(1.96**2 * p * (1 - p) / asked, abs=1e-9)
         assert 0 <= ends[0] <= right / asked <= ends[1] <= 1
     assert wilson_interval(0, 10)[1] > 0.2
-    with pytest.raises(ValueError, match="right must lie"):
-        wilson_interval(3, 2)

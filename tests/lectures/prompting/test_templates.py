@@ -4,10 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lectures.prompting import (
-    Template,
-    few_shot_prompt,
-)
+from lectures.prompting import Template, few_shot_prompt
 from tests.lectures.prompting.models import CAPITALS
 
 
@@ -36,12 +33,3 @@ def test_what_is_asked_and_answered_is_one_line_of_the_prompt(examples: list[tup
 def test_a_form_without_question_and_answer_is_refused(form: str) -> None:
     with pytest.raises(ValueError, match="form must have"):
         Template(form)
-
-
-def test_examples_that_are_no_pairs_are_refused(plain_errors) -> None:
-    with pytest.raises(TypeError, match=r"examples\[1\] must be a pair"):
-        few_shot_prompt([("a", "b"), "cd"], "e")
-    with pytest.raises(TypeError, match=r"output of examples\[0\]"):
-        few_shot_prompt([("a", 3)], "e")
-    with pytest.raises(ValueError, match="between"):
-        Template(between="")

@@ -11,10 +11,7 @@ from lectures.show.attention import _levels
 from lectures.widgets.attention import plane_svg, softmax_svg
 
 WORDS = ["the", "<cat>", 'sat "down"']
-
-
 WEIGHTS = np.array([[0.7, 0.2, 0.1], [0.01, 0.99, 0.0], [0.3, 0.3, 0.4]])
-
 
 DRAWINGS = {
     "lines": show.attention_lines_svg(WEIGHTS, WORDS, selected=1),

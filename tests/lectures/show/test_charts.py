@@ -9,10 +9,7 @@ import pytest
 
 from lectures import show
 from lectures.show import bar_list_svg, curve_svg, intervals_svg
-
-
-def spoken(drawing: str) -> str:
-    return xml.parseString(drawing).documentElement.getAttribute("aria-label")
+from tests.lectures.seen import spoken
 
 
 def test_a_curve_goes_down_when_the_loss_does() -> None:
@@ -65,11 +62,7 @@ def test_intervals_say_and_show_what_is_known() -> None:
 
 
 COSTS = {"square": {n: 3e-6 * n**2 for n in (16, 32, 64)}, "line": {n: 2e-4 * n for n in (16, 32, 64, 128)}}
-
-
 LAWS = {"square": show.Law(3e-6, 2.0, 16, 64), "line": show.Law(2e-4, 1.0, 32, 128)}
-
-
 SHARES = {"a": {"x": [(0.5, 0.2, 0.8), (1.0, 0.9, 1.0)], "y": [(0.0, 0.0, 0.3), (0.25, 0.25, 0.25)]}}
 
 

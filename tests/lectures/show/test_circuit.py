@@ -1,65 +1,13 @@
 """The board's circuits, drawn; and the curve that follows a training."""
 
 import re
-import xml.dom.minidom as xml
 
 import numpy as np
 import pytest
 
 from lectures.formulas import evaluate
 from lectures.show import circuit_step, circuit_svg
-from nlmcore.autodiff import Value
-
-
-@pytest.fixture
-def board():
-    """(x + y) z at (−2, 5, −4)."""
-    x, y, z = Value(-2, "x"), Value(5, "y"), Value(-4, "z")
-    f = ((x + y).named("q") * z).named("f")
-    f.backward()
-    return f.graph()
-
-
-def spoken(drawing: str) -> str:
-    return xml.parseString(drawing).documentElement.getAttribute("aria-label")
-
-
-def test_the_circuit_has_every_number_of_the_board(board) -> None:
-    drawing = circuit_svg(board.nodes, board.edges)
-    assert spoken(drawing) == (
-        "Computational graph. x: value −2 gradient −4; y: value 5 gradient −4; q: value 3 gradient −4;"
-        " z: value −4 gradient 3; f: value −12 gradient 1."
-    )
-    shown = re.findall(r">([−\d.]+)</text>", drawing)
-    assert sorted(shown) == sorted(["−2", "−4", "5", "−4", "3", "−4", "−4", "3", "−12", "1"])
-
-
-def test_it_fills_forward_then_backward(board) -> None:
-    assert not re.findall(r">[−\d.]+</text>", circuit_svg(board.nodes, board.edges, forward=0, backward=0))
-    half = spoken(circuit_svg(board.nodes, board.edges, forward=3, backward=0))
-    assert "q: value 3;" in half
-    assert "z:;" in half
-    first_back = spoken(circuit_svg(board.nodes, board.edges, backward=1))
-    assert "f: value −12 gradient 1" in first_back
-    assert "z: value −4;" in first_back
-
-
-def test_no_two_nodes_share_a_place() -> None:
-    a, b = Value(2.0, "a"), Value(3.0, "b")
-    out = (a * b + a / b) * (a + b) - a * a
-    out.backward()
-    graph = out.graph()
-    drawing = circuit_svg(graph.nodes, graph.edges)
-    places = re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', drawing)
-    assert len(places) == len(set(places)) == len(graph.nodes)
-
-
-@pytest.mark.parametrize(("arguments", "words"), [({"forward": 6}, "forward"), ({"backward": -1}, "backward")])
-def test_steps_that_are_not_there_are_refused(board, arguments: dict, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        circuit_svg(board.nodes, board.edges, **arguments)
-    with pytest.raises(ValueError, match="at least one node"):
-        circuit_svg([], [])
+from tests.lectures.seen import spoken
 
 
 def graph_of(formula: str):
@@ -68,11 +16,48 @@ def graph_of(formula: str):
     return result.graph()
 
 
+BOARD = graph_of("x = -2; y = 5; z = -4; q = x + y; f = q * z")
+
+
+def test_the_circuit_has_every_number_of_the_board() -> None:
+    drawing = circuit_svg(BOARD.nodes, BOARD.edges)
+    assert spoken(drawing) == (
+        "Computational graph. x: value −2 gradient −4; y: value 5 gradient −4; q: value 3 gradient −4;"
+        " z: value −4 gradient 3; f: value −12 gradient 1."
+    )
+    shown = re.findall(r">([−\d.]+)</text>", drawing)
+    assert sorted(shown) == sorted(["−2", "−4", "5", "−4", "3", "−4", "−4", "3", "−12", "1"])
+
+
+def test_it_fills_forward_then_backward() -> None:
+    assert not re.findall(r">[−\d.]+</text>", circuit_svg(BOARD.nodes, BOARD.edges, forward=0, backward=0))
+    half = spoken(circuit_svg(BOARD.nodes, BOARD.edges, forward=3, backward=0))
+    assert "q: value 3;" in half
+    assert "z:;" in half
+    first_back = spoken(circuit_svg(BOARD.nodes, BOARD.edges, backward=1))
+    assert "f: value −12 gradient 1" in first_back
+    assert "z: value −4;" in first_back
+
+
+def test_no_two_nodes_share_a_place() -> None:
+    graph = graph_of("a = 2; b = 3; (a * b + a / b) * (a + b) - a * a")
+    drawing = circuit_svg(graph.nodes, graph.edges)
+    places = re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', drawing)
+    assert len(places) == len(set(places)) == len(graph.nodes)
+
+
+@pytest.mark.parametrize(("arguments", "words"), [({"forward": 6}, "forward"), ({"backward": -1}, "backward")])
+def test_steps_that_are_not_there_are_refused(arguments: dict, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        circuit_svg(BOARD.nodes, BOARD.edges, **arguments)
+    with pytest.raises(ValueError, match="at least one node"):
+        circuit_svg([], [])
+
+
 def test_each_step_says_what_it_computes() -> None:
-    graph = graph_of("x = -2; y = 5; z = -4; q = x + y; f = q * z")
-    said = [circuit_step(graph.nodes, graph.edges, forward=n, backward=0) for n in range(6)]
+    said = [circuit_step(BOARD.nodes, BOARD.edges, forward=n, backward=0) for n in range(6)]
     assert said == ["", "x = −2", "y = 5", "q = x + y = (−2) + 5 = 3", "z = −4", "f = q × z = 3 × (−4) = −12"]
-    back = [circuit_step(graph.nodes, graph.edges, forward=5, backward=n) for n in range(1, 6)]
+    back = [circuit_step(BOARD.nodes, BOARD.edges, forward=5, backward=n) for n in range(1, 6)]
     assert back[0] == "gradient of f = 1: the output, with respect to itself"
     assert back[1] == "gradient of z = upstream × local = 1 × 3 = 3"
     assert back[2:] == [

@@ -9,10 +9,7 @@ from lectures import show
 from lectures.widgets.attention import plane_svg, softmax_svg
 
 WORDS = ["the", "<cat>", 'sat "down"']
-
-
 WEIGHTS = np.array([[0.7, 0.2, 0.1], [0.01, 0.99, 0.0], [0.3, 0.3, 0.4]])
-
 
 MATPLOTLIB = {
     "heatmap": lambda alt: show.heatmap(WEIGHTS, WORDS, WORDS, alt=alt),

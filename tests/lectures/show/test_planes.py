@@ -8,8 +8,6 @@ import pytest
 from lectures.show import decision_svg, map_svg, word_map_svg
 
 CORNERS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=float)
-
-
 AND, XOR = [0, 0, 0, 1], [0, 1, 1, 0]
 
 
@@ -52,8 +50,6 @@ def test_decisions_that_do_not_fit_are_refused() -> None:
 
 
 PLANE = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0], [3.0, 3.0]])
-
-
 NAMES = ["a", "b", "c", "d"]
 
 

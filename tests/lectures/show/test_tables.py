@@ -6,8 +6,6 @@ import pytest
 from lectures import show
 
 WORDS = ["the", "<cat>", 'sat "down"']
-
-
 WEIGHTS = np.array([[0.7, 0.2, 0.1], [0.01, 0.99, 0.0], [0.3, 0.3, 0.4]])
 
 

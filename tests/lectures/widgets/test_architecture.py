@@ -14,6 +14,7 @@ from nlmcore.positions import Rotary
 from nlmcore.tokens import CharTokenizer
 from nlmcore.transformer import EncoderDecoder, TransformerConfig, TransformerEncoder, TransformerLM
 from nlmcore.variants import CATALOGUE
+from tests.lectures.seen import seen
 
 SIZES = {"vocab_size": 30, "d_model": 24, "n_heads": 3, "n_layers": 2, "max_length": 16}
 
@@ -79,15 +80,11 @@ def test_the_player_shows_what_each_sublayer_adds() -> None:
     with torch.no_grad(), pathway(model) as branches:
         logits, _ = model(torch.tensor([coder.encode("the sea")]))
     for layer, branch in (("first", branches[1]), ("last", branches[3])):
-        play.controls["layer"].value = layer
         sizes = (float(x[0, -1].square().mean().sqrt()) for x in (branch.y, branch.x))
-        assert "adds size {:.2f} to size {:.2f}".format(*sizes) in play.picture.value
-    assert f"likeliest next: “{coder.decode([int(logits[0, -1].argmax())])}”" in html.unescape(play.picture.value)
-    said = set()
-    for part in range(play.controls["part"].max + 1):
-        play.controls["part"].value = part
-        said.add(play.picture.value.partition('role="status"')[2])
-    assert len(said) > 5
+        assert "adds size {:.2f} to size {:.2f}".format(*sizes) in seen(play, layer=layer)
+    assert f"likeliest next: “{coder.decode([int(logits[0, -1].argmax())])}”" in html.unescape(seen(play))
+    said = [seen(play, part=part).partition('role="status"')[2] for part in range(play.controls["part"].max + 1)]
+    assert len(set(said)) > 5
 
 
 def test_what_cannot_be_drawn_is_said() -> None:
@@ -105,9 +102,8 @@ def test_what_cannot_be_drawn_is_said() -> None:
 def test_a_menu_lights_the_parts_of_its_entry() -> None:
     model = TransformerLM(TransformerConfig(**SIZES))
     play = widgets.architecture_parts(model, {"all": ((), "Every part."), "one": (["network"], "The network.")})
-    assert 'opacity="0.3"' not in play.picture.value
-    play.controls["entry"].value = "one"
-    assert 'opacity="0.3"' in play.picture.value
-    assert "The network." in play.picture.value
+    assert 'opacity="0.3"' not in seen(play)
+    assert 'opacity="0.3"' in seen(play, entry="one")
+    assert "The network." in seen(play)
     with pytest.raises(ValueError, match="lit must name parts of the picture"):
         widgets.architecture_parts(model, {"wrong": (["netwrok"], "")})

@@ -9,39 +9,7 @@ import pytest
 from lectures import widgets
 from lectures.formulas import evaluate
 from lectures.widgets.backpropagation import descent_svg
-from nlmcore.autodiff import Value
-
-
-@pytest.fixture
-def board():
-    """(x + y) z at (−2, 5, −4)."""
-    x, y, z = Value(-2, "x"), Value(5, "y"), Value(-4, "z")
-    f = ((x + y).named("q") * z).named("f")
-    f.backward()
-    return f.graph()
-
-
-def test_the_player_steps_through_it(board) -> None:
-    player = widgets.circuit_player(board.nodes, board.edges)
-    pictures = []
-    for step in range(11):
-        player.controls["step"].value = step
-        pictures.append(player.picture.value)
-    assert len(set(pictures)) == 11, "every step shows something new"
-
-
-CORNERS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=float)
-
-
-AND, XOR = [0, 0, 0, 1], [0, 1, 1, 0]
-
-
-def perceptron(x, w, b):
-    return (x @ w + b > 0).astype(float)
-
-
-def spoken(drawing: str) -> str:
-    return xml.parseString(drawing).documentElement.getAttribute("aria-label")
+from tests.lectures.seen import seen, spoken
 
 
 def graph_of(formula: str):
@@ -50,23 +18,36 @@ def graph_of(formula: str):
     return result.graph()
 
 
+BOARD = graph_of("x = -2; y = 5; z = -4; q = x + y; f = q * z")
+
+
+def test_the_player_steps_through_it() -> None:
+    player = widgets.circuit_player(BOARD.nodes, BOARD.edges)
+    assert len({seen(player, step=step) for step in range(11)}) == 11, "every step shows something new"
+
+
+CORNERS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=float)
+AND, XOR = [0, 0, 0, 1], [0, 1, 1, 0]
+
+
+def perceptron(x, w, b):
+    return (x @ w + b > 0).astype(float)
+
+
 def test_the_playground_counts_what_is_right() -> None:
     widget = widgets.neuron_playground(perceptron, CORNERS, {"AND": AND, "XOR": XOR})
-    for name, value in {"w1": 1.0, "w2": 1.0, "b": -1.5}.items():
-        widget.controls[name].value = value
-    assert "4 of 4 points are right" in spoken(widget.picture.value)
-    assert " l42,42" not in widget.picture.value
-    widget.controls["task"].value = "XOR"
-    assert "1 of 4 points are right" in spoken(widget.picture.value)
+    assert "4 of 4 points are right" in spoken(seen(widget, w1=1.0, w2=1.0, b=-1.5))
+    assert " l42,42" not in seen(widget)
+    assert "1 of 4 points are right" in spoken(seen(widget, task="XOR"))
 
 
 def test_a_neuron_of_ones_own_is_drawn_beside() -> None:
     def soft(x, w, b):
         return 1 / (1 + np.exp(-(x @ w + b)))
 
-    shown = widgets.neuron_playground(perceptron, CORNERS, {"AND": AND}, yours=soft).picture.value
+    shown = seen(widgets.neuron_playground(perceptron, CORNERS, {"AND": AND}, yours=soft))
     assert "yours draws a different picture" in shown
-    wrong = widgets.neuron_playground(perceptron, CORNERS, {"AND": AND}, yours=lambda x, w, b: 1.0).picture.value
+    wrong = seen(widgets.neuron_playground(perceptron, CORNERS, {"AND": AND}, yours=lambda x, w, b: 1.0))
     assert "yours raised an error" in wrong
 
 
@@ -76,11 +57,9 @@ def test_the_boundary_player_follows_the_training() -> None:
         for name, a in {"one": 1.0, "two": -1.0}.items()
     }
     widget = widgets.boundary_player(runs, CORNERS, [0, 0, 1, 1])
-    assert "loss 0.693" in spoken(widget.picture.value)
-    widget.controls["step"].value = 10
-    assert "after 10 steps: loss 0.007, 4 of 4 points right" in spoken(widget.picture.value)
-    widget.controls["run"].value = "two"
-    assert "0 of 4 points right" in spoken(widget.picture.value)
+    assert "loss 0.693" in spoken(seen(widget))
+    assert "after 10 steps: loss 0.007, 4 of 4 points right" in spoken(seen(widget, step=10))
+    assert "0 of 4 points right" in spoken(seen(widget, run="two"))
     with pytest.raises(ValueError, match="share their steps"):
         widgets.boundary_player({"a": {0: np.ones}, "b": {1: np.ones}}, CORNERS, AND)
     with pytest.raises(ValueError, match="at least one"):
@@ -111,25 +90,20 @@ def test_a_backward_pass_of_ones_own() -> None:
         (lambda nodes, edges: [1.0], "raised an error"),
     ):
         player = widgets.circuit_player(graph.nodes, graph.edges, yours=mine)
-        player.controls["step"].value = 2 * len(graph.nodes)
-        assert verdict in player.picture.value
+        assert verdict in seen(player, step=2 * len(graph.nodes))
 
 
 def test_a_formula_of_ones_own() -> None:
     widget = widgets.circuit_playground(graph_of, {"a": "x = 3; f = x*x + x", "b": "x = 2; y = 3; f = x*y"})
-    widget.controls["step"].value = 6
-    assert "x: value 3 gradient 7" in spoken(widget.picture.value)
+    assert "x: value 3 gradient 7" in spoken(seen(widget, step=6))
     widget.controls["example"].value = "b"
     assert widget.controls["formula"].value == "x = 2; y = 3; f = x*y"
     assert widget.controls["step"].value == 0
     widget.controls["formula"].value = "x = 2; y = 3; z = 4; x*y*z"
     assert widget.controls["step"].max == 10
-    widget.controls["step"].value = 10
-    assert "x: value 2 gradient 12" in spoken(widget.picture.value)
-    widget.controls["formula"].value = "x +"
-    assert "no formula" in widget.picture.value
-    widget.controls["formula"].value = "x = 1; " + "+".join(["x"] * 60)
-    assert "room for 40" in widget.picture.value
+    assert "x: value 2 gradient 12" in spoken(seen(widget, step=10))
+    assert "no formula" in seen(widget, formula="x +")
+    assert "room for 40" in seen(widget, formula="x = 1; " + "+".join(["x"] * 60))
     with pytest.raises(ValueError, match="at least one"):
         widgets.circuit_playground(graph_of, {})
 
@@ -137,9 +111,7 @@ def test_a_formula_of_ones_own() -> None:
 def descent(**settings):
     slope = widgets.Slope(lambda w: w * w, lambda w: 2 * w, start=2)
     widget = widgets.descent_playground(lambda w, g, rate: w - rate * g, {"valley": slope})
-    for name, value in settings.items():
-        widget.controls[name].value = value
-    return spoken(widget.picture.value)
+    return spoken(seen(widget, **settings))
 
 
 def test_the_rate_decides() -> None:
@@ -154,9 +126,9 @@ def test_a_step_of_ones_own_and_one_that_explodes() -> None:
     mine = widgets.descent_playground(
         lambda w, g, rate: w - rate * g, {"v": slope}, yours=lambda w, g, rate: w + rate * g
     )
-    assert "yours draws a different picture" in mine.picture.value
+    assert "yours draws a different picture" in seen(mine)
     infinite = widgets.descent_playground(lambda w, g, rate: float("nan"), {"v": slope})
-    assert "it diverges" in spoken(infinite.picture.value)
+    assert "it diverges" in spoken(seen(infinite))
 
 
 def test_a_curve_that_does_not_fit_is_refused() -> None:
@@ -166,30 +138,27 @@ def test_a_curve_that_does_not_fit_is_refused() -> None:
         descent_svg([0, 1], [0, 1], [])
 
 
-def test_a_node_that_is_pressed_moves_the_slider_of_steps(board) -> None:
+def test_a_node_that_is_pressed_moves_the_slider_of_steps() -> None:
     """To the step that computes it; pressed again, to the step of its gradient."""
-    player = widgets.circuit_player(board.nodes, board.edges)
-    n = len(board.nodes)
-    assert [f"step={i + 1}" for i in range(n)] == re.findall(r'data-sets="([^"]*)"', player.picture.value)
-    assert player.picture.value.count('tabindex="0"') == n, "within reach of the keyboard"
-    for i, node in enumerate(board.nodes):
-        player.controls["step"].value = i + 1
-        aims = re.findall(r'data-sets="step=(\d+)"', player.picture.value)
+    player = widgets.circuit_player(BOARD.nodes, BOARD.edges)
+    n = len(BOARD.nodes)
+    assert [f"step={i + 1}" for i in range(n)] == re.findall(r'data-sets="([^"]*)"', seen(player))
+    assert seen(player).count('tabindex="0"') == n, "within reach of the keyboard"
+    for i, node in enumerate(BOARD.nodes):
+        aims = re.findall(r'data-sets="step=(\d+)"', seen(player, step=i + 1))
         assert int(aims[i]) == 2 * n - i
         assert aims[:i] + aims[i + 1 :] == [str(j + 1) for j in range(n) if j != i]
-        player.controls["step"].value = int(aims[i])
-        assert f"gradient of {node.label}" in player.picture.value
-        assert f"{node.label}: go to its value" in player.picture.value
+        assert f"gradient of {node.label}" in seen(player, step=int(aims[i]))
+        assert f"{node.label}: go to its value" in seen(player)
     assert "nlm-control-step" in player.controls["step"]._dom_classes
 
 
 def test_the_line_can_be_dragged_only_where_it_is() -> None:
     widget = widgets.neuron_playground(perceptron, CORNERS, {"AND": AND})
-    drawing = xml.parseString(widget.picture.value).documentElement
+    drawing = xml.parseString(seen(widget)).documentElement
     w1, w2, x, y = map(float, drawing.getAttribute("data-line").split())
     values = {name: widget.controls[name].value for name in ("w1", "w2", "b")}
     assert (w1, w2) == (values["w1"], values["w2"])
     assert w1 * x + w2 * y + values["b"] == pytest.approx(0, abs=1e-4), "its middle lies on it"
     assert {part.getAttribute("data-drag") for part in drawing.getElementsByTagName("line")} == {"", "line", "arrow"}
-    widget.controls["w1"].value = widget.controls["w2"].value = 0.0
-    assert "data-drag" not in widget.picture.value
+    assert "data-drag" not in seen(widget, w1=0.0, w2=0.0)

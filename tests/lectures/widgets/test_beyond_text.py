@@ -8,6 +8,7 @@ import torch
 from lectures import widgets
 from nlmcore.positions import relative_shift
 from nlmcore.vision import to_patches
+from tests.lectures.seen import seen
 from tests.pictures import nameless_in_html
 
 IMAGE = np.arange(64.0).reshape(8, 8) / 64
@@ -15,20 +16,16 @@ IMAGE = np.arange(64.0).reshape(8, 8) / 64
 
 def test_a_patch_is_cut_out() -> None:
     play = widgets.patch_playground(to_patches, {"ramp": IMAGE}, yours=lambda x, size: to_patches(x.mT, size))
-    assert "8 × 8 pixels in squares of 4: 4 tokens of 16 values, 16 pairs for attention" in play.picture.value
-    assert "yours draws a different picture" in play.picture.value
-    assert not nameless_in_html(play.picture.value)
-    play.controls["size"].value, play.controls["patch"].value = 2, 6
-    assert "patch 6: row 2, column 2, brightness 0.28 to 0.42" in play.picture.value
-    assert len(re.findall(r'data-sets="patch=\d+"', play.picture.value)) == 2 * 16
-    play.controls["size"].value = 16
-    assert "size must divide height and width, got 16 for images of 8 × 8" in play.picture.value
+    assert "8 × 8 pixels in squares of 4: 4 tokens of 16 values, 16 pairs for attention" in seen(play)
+    assert "yours draws a different picture" in seen(play)
+    assert "patch 6: row 2, column 2, brightness 0.28 to 0.42" in seen(play, size=2, patch=6)
+    assert len(re.findall(r'data-sets="patch=\d+"', seen(play))) == 2 * 16
+    assert "size must divide height and width, got 16 for images of 8 × 8" in seen(play, size=16)
 
 
 def test_the_last_patch_is_the_last() -> None:
     play = widgets.patch_playground(to_patches, {"ramp": IMAGE})
-    play.controls["patch"].value = 64
-    assert "patch 4: row 2, column 2" in play.picture.value
+    assert "patch 4: row 2, column 2" in seen(play, patch=64)
 
 
 def test_what_excites_a_channel() -> None:
@@ -43,11 +40,9 @@ DATA = {"right": {"CNN": {"100": [0.9, 0.8], "300": [1.0, 0.9]}, "ViT": {"100": 
 
 def test_digits_by_number() -> None:
     play = widgets.digits_explorer(DATA)
-    assert "CNN: 85.0 % (80 to 90) with 100, 95.0 % (90 to 100) with 300" in play.picture.value
-    assert "ViT: 60.0 % (50 to 70) with 100" in play.picture.value
-    assert not nameless_in_html(play.picture.value)
-    play.controls["second"].value = "CNN"
-    assert "ViT" not in play.picture.value
+    assert "CNN: 85.0 % (80 to 90) with 100, 95.0 % (90 to 100) with 300" in seen(play)
+    assert "ViT: 60.0 % (50 to 70) with 100" in seen(play)
+    assert "ViT" not in seen(play, second="CNN")
 
 
 def test_skewing_is_what_the_library_does() -> None:
@@ -64,40 +59,34 @@ def test_skewing_is_stepped_and_checked() -> None:
         return x
 
     play = widgets.skew_player(relative_shift, yours=wrong)
-    assert "Distances by rows: × × × × 0; × × × 1 0" in play.picture.value
-    play.controls["step"].value = 2
-    assert "zero × × × × 0" in play.picture.value
-    play.controls["step"].value = 4
-    assert "Distances by rows: 0 × × × ×; 1 0 × × ×" in play.picture.value
-    assert "result agrees with" in play.picture.value
-    assert "result differs from" in play.picture.value
+    assert "Distances by rows: × × × × 0; × × × 1 0" in seen(play)
+    assert "zero × × × × 0" in seen(play, step=2)
+    assert "Distances by rows: 0 × × × ×; 1 0 × × ×" in seen(play, step=4)
+    assert "result agrees with" in seen(play)
+    assert "result differs from" in seen(play)
 
 
 def test_a_chorale_is_seen_and_heard() -> None:
     voices = np.tile([[72], [67], [64], [48]], 80)
     play = widgets.chorale_player({"a": {"as written": voices, "ours": voices + 1}}, given={"a": 8}, note="listen")
-    first = play.picture.value
+    first = seen(play)
     assert first.count("<audio") == 1
     assert "The first 8 sixteenths are given" in first
     assert "The first chord: C5, G4, E4, C3" in first
-    play.controls["version"].value = "ours"
-    assert "The first chord: C♯5, A♭4, F4, C♯3" in play.picture.value
-    play.controls["first"].value = 5
-    assert "quarters 5 to 20" in play.picture.value
-    assert "are given" not in play.picture.value
-    whole = len(play.picture.value)
-    play.controls["heard"].value = "bass"
-    assert play.picture.value.count('opacity="0.18"') == 3
-    assert abs(len(play.picture.value) - whole) < 2000
+    assert "The first chord: C♯5, A♭4, F4, C♯3" in seen(play, version="ours")
+    assert "quarters 5 to 20" in seen(play, first=5)
+    assert "are given" not in seen(play)
+    whole = len(seen(play))
+    assert seen(play, heard="bass").count('opacity="0.18"') == 3
+    assert abs(len(seen(play)) - whole) < 2000
 
 
 def test_distances_are_named() -> None:
     weights = np.zeros((2, 3, 9))
     weights[1, 2, 4], weights[1, 2, 3] = 0.6, 0.2
     play = widgets.distance_explorer(weights + 1e-9)
-    play.controls["layer"].value, play.controls["head"].value = 2, 3
-    assert "4 back 0.60, 3 back 0.20" in play.picture.value
-    assert "On the voice that is predicted (3, 7, 11, … back): 25% of" in play.picture.value
+    assert "4 back 0.60, 3 back 0.20" in seen(play, layer=2, head=3)
+    assert "On the voice that is predicted (3, 7, 11, … back): 25% of" in seen(play)
 
 
 ROW = {"all": [1.0, 2.0], "held": [0.5, 0.7], "changed": [3.0, 3.2], "by_voice": [[1, 2, 3, 4], [2, 3, 4, 5]]}
@@ -106,11 +95,10 @@ ROW = {"all": [1.0, 2.0], "held": [0.5, 0.7], "changed": [3.0, 3.2], "by_voice":
 def test_losses_of_some_notes() -> None:
     alone = {key: value if key == "by_voice" else 1.25 for key, value in ROW.items()} | {"by_voice": [1, 2, 3, 9]}
     play = widgets.chorale_losses({"rows": {"relative": ROW}, "without": {"7-gram": alone}})
-    assert "relative 1.500 ± " in play.picture.value
-    assert "Kneser–Ney 1.250" in play.picture.value
-    play.controls["measure"].value = "bass"
-    assert "relative 4.500" in play.picture.value
-    assert "Kneser–Ney 9.000" in play.picture.value
+    assert "relative 1.500 ± " in seen(play)
+    assert "Kneser–Ney 1.250" in seen(play)
+    assert "relative 4.500" in seen(play, measure="bass")
+    assert "Kneser–Ney 9.000" in seen(play)
 
 
 def test_attention_in_a_box() -> None:
@@ -119,7 +107,5 @@ def test_attention_in_a_box() -> None:
     weights[1, 1, 3] = 1.0
     shown = widgets.Shown(np.zeros((8, 16)), ["a", "cup"], weights, {"cup": (5, 13, 8, 16), "star": (0, 0, 5, 3)})
     play = widgets.caption_explorer({"ours": [shown]})
-    assert "a [cup]: 100% in the box of the cup, 0% in the box of the star" in play.picture.value
-    play.controls["word"].value = 1
-    assert "[a] cup: 25% in the box of the cup, 75% in the box of the star" in play.picture.value
-    assert not nameless_in_html(play.picture.value)
+    assert "a [cup]: 100% in the box of the cup, 0% in the box of the star" in seen(play)
+    assert "[a] cup: 25% in the box of the cup, 75% in the box of the star" in seen(play, word=1)

@@ -11,7 +11,7 @@ from lectures import stored, widgets
 from lectures.widgets.cheaper_attention.patterns import layers_needed, pattern_svg
 from nlmcore.attention import causal_mask, window_mask
 from nlmcore.transformer import TransformerConfig, TransformerLM
-from tests.pictures import nameless_in_html
+from tests.lectures.seen import seen
 from tests.transformer_grid import lively
 
 
@@ -62,17 +62,12 @@ def test_news_is_what_gradients_find(layers: int) -> None:
 
 def test_the_player_counts_pairs_and_news() -> None:
     play = widgets.pattern_playground(PATTERNS, 12, size=4, layers=5)
-    assert not nameless_in_html(play.picture.value)
-    assert f"One layer scores {4 * 12 - 6} of 144 pairs" in play.picture.value
-    assert "position 11 reads 4 of 12; after 1 layer it has information from 4" in play.picture.value
-    play.controls["layers"].value = 3
-    assert "after 3 layers it has information from 10" in play.picture.value, "3 · (4 − 1) places far, and itself"
-    play.controls["query"].value = 5
-    assert "position 5 reads 4 of 12; after 3 layers it has information from 6" in play.picture.value
-    play.controls["pattern"].value = "global"
-    play.controls["layers"].value = 2
-    assert "it has information from 12" in play.picture.value, "through the position that reads all"
-    assert re.findall(r">(1 layer|1 to \d layers|not yet)<", play.picture.value) == ["1 to 2 layers", "not yet"]
+    assert f"One layer scores {4 * 12 - 6} of 144 pairs" in seen(play)
+    assert "position 11 reads 4 of 12; after 1 layer it has information from 4" in seen(play)
+    assert "after 3 layers it has information from 10" in seen(play, layers=3), "3 · (4 − 1) places far, and itself"
+    assert "position 5 reads 4 of 12; after 3 layers it has information from 6" in seen(play, query=5)
+    assert "it has information from 12" in seen(play, pattern="global", layers=2), "through the position that reads all"
+    assert re.findall(r">(1 layer|1 to \d layers|not yet)<", seen(play)) == ["1 to 2 layers", "not yet"]
 
 
 @pytest.mark.parametrize(
@@ -85,7 +80,7 @@ def test_the_player_counts_pairs_and_news() -> None:
 )
 def test_what_is_no_mask_is_said_in_the_pictures_place(pattern: widgets.Pattern, words: str) -> None:
     play = widgets.pattern_playground({"mine": pattern}, 12)
-    assert re.search(f"mine must return a boolean tensor .12, 12., got {words}", play.picture.value)
+    assert re.search(f"mine must return a boolean tensor .12, 12., got {words}", seen(play))
 
 
 def test_a_pattern_that_does_not_fit_is_refused() -> None:
@@ -97,12 +92,10 @@ def test_a_pattern_that_does_not_fit_is_refused() -> None:
 
 def test_everything_is_reached_after_so_many_layers() -> None:
     play = widgets.pattern_playground(PATTERNS, 12, size=4, layers=5)
-    assert "every earlier position reached: after 4 layers" in play.picture.value, "11 / (4 − 1), rounded up"
-    play.controls["pattern"].value = "global"
-    assert "every position reached: after 2 layers" in play.picture.value
-    play.controls["pattern"].value = "dilated"
-    assert "every earlier position reached: not within" in play.picture.value
-    assert f"{128 * int(dilated(12, 4).sum()):,} multiplications per head" in play.picture.value
+    assert "every earlier position reached: after 4 layers" in seen(play), "11 / (4 − 1), rounded up"
+    assert "every position reached: after 2 layers" in seen(play, pattern="global")
+    assert "every earlier position reached: not within" in seen(play, pattern="dilated")
+    assert f"{128 * int(dilated(12, 4).sum()):,} multiplications per head" in seen(play)
 
 
 def shift(n: int) -> np.ndarray:
@@ -112,12 +105,9 @@ def shift(n: int) -> np.ndarray:
 def test_ranks_of_known_matrices() -> None:
     even = np.full((20, 20), 1 / 20)
     play = widgets.rank_player({"known": np.stack([[even, np.eye(20)]])}, {"known": lambda matrix: np.eye(20)})
-    assert "rank 4 of 20 holds 100% of the squares; error 0%; 90 % need 1 values, shuffled 18" in play.picture.value
-    play.controls["head"].value = 1
-    assert "rank 4 of 20 holds 20% of the squares; error 89%; 90 % need 18 values" in play.picture.value
-    assert not nameless_in_html(play.picture.value)
-    play.controls["rank"].value = 20
-    assert "holds 100% of the squares; error 0%" in play.picture.value
+    assert "rank 4 of 20 holds 100% of the squares; error 0%; 90 % need 1 values, shuffled 18" in seen(play)
+    assert "rank 4 of 20 holds 20% of the squares; error 89%; 90 % need 18 values" in seen(play, head=1)
+    assert "holds 100% of the squares; error 0%" in seen(play, rank=20)
 
 
 def test_ranks_that_cannot_be_drawn_are_named() -> None:
@@ -126,20 +116,18 @@ def test_ranks_that_cannot_be_drawn_are_named() -> None:
     play = widgets.rank_player(
         {"one": np.ones((1, 1, 4, 4)), "two": np.ones((2, 3, 4, 4))}, dict.fromkeys(("one", "two"), lambda m: m)
     )
-    play.controls["layer"].value = 1
-    assert "one has the layers 0 to 0" in play.picture.value
+    assert "one has the layers 0 to 0" in seen(play, layer=1)
 
 
 def test_costs_are_told_as_multiples_of_the_kernel() -> None:
     result = stored("sparse_cost")
     play = widgets.cost_explorer(result, "full, fused")
     ratio = result["seconds"]["BigBird"]["16384"] / result["seconds"]["full, fused"]["16384"]
-    assert f"BigBird {ratio:.2f}" in play.picture.value
-    assert "as written" not in play.picture.value.rsplit("<p", 1)[1], "too long to be measured"
+    assert f"BigBird {ratio:.2f}" in seen(play)
+    assert "as written" not in seen(play).rsplit("<p", 1)[1], "too long to be measured"
     play.controls["measure"].value, play.controls["n"].value = "memory", 1024
     ratio = result["bytes"]["full, as written"]["1024"] / result["bytes"]["full, fused"]["1024"]
-    assert f"full, as written {ratio:.2f}" in play.picture.value
-    assert not nameless_in_html(play.picture.value)
+    assert f"full, as written {ratio:.2f}" in seen(play)
 
 
 def test_a_cache_is_counted() -> None:
@@ -147,12 +135,11 @@ def test_a_cache_is_counted() -> None:
         return 2.0 * layers * kv_heads * d_head * held
 
     play = widgets.memory_playground(count, {"it": (5, 8, 2, 10)}, [100, 1000, 10_000], [100, 1000], yours=count)
-    told = play.picture.value
+    told = seen(play)
     assert "keys and values for every head 0.8 MB, 2 shared heads 0.2 MB" in told
     assert "every head, window of 100 0.1 MB, 2 shared, window of 100 0.0 MB" in told
     assert "yours draws the same picture" in told
-    play.controls["n"].value, play.controls["window"].value = 10_000, 1000
-    assert "8.0 MB with all heads, 0.2 MB with shared heads and a window" in play.picture.value
+    assert "8.0 MB with all heads, 0.2 MB with shared heads and a window" in seen(play, n=10_000, window=1000)
 
 
 CARDS = {
@@ -168,12 +155,7 @@ CARDS = {
 
 def test_cards_by_distance_and_by_way() -> None:
     play = widgets.needle_explorer(CARDS)
-    assert (
-        "full 90 % right (80 to 100 over the seeds); window 40 % right (30 to 50 over the seeds)" in play.picture.value
-    )
-    assert not nameless_in_html(play.picture.value)
-    play.controls["by"].value = "layers on the path"
-    assert "window: no path 10 % (10 to 10)" in play.picture.value
-    assert "full: 2 layers" not in play.picture.value, "every way of full attention takes one layer"
-    play.controls["second"].value = "full"
-    assert "window" not in play.picture.value
+    assert "full 90 % right (80 to 100 over the seeds); window 40 % right (30 to 50 over the seeds)" in seen(play)
+    assert "window: no path 10 % (10 to 10)" in seen(play, by="layers on the path")
+    assert "full: 2 layers" not in seen(play), "every way of full attention takes one layer"
+    assert "window" not in seen(play, second="full")

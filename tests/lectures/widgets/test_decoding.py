@@ -8,13 +8,10 @@ import torch
 from lectures import widgets
 from lectures.widgets.decoding import next_word_svg, ranking_svg, search_tree_svg
 from nlmcore.decoding import beam_search, greedy, reshape, sample
+from tests.lectures.seen import seen
 
 NAMES = ["<eos>", "cat", "dog", "ox"]
-
-
 TABLE = torch.tensor([[1.0, 0, 0, 0], [0.5, 0, 0.3, 0.2], [0.9, 0.1, 0, 0], [0.25, 0.25, 0.25, 0.25]])
-
-
 PROMPT = torch.tensor([[1]])
 
 
@@ -81,16 +78,11 @@ def test_a_ranking_is_best_first() -> None:
 
 def test_the_beam_is_stepped_to_its_end() -> None:
     widget = widgets.beam_player(tree, name, prompt="cat")
-    widget.controls["half_step"].value = 0
-    assert "Nothing has been written" in widget.picture.value
-    widget.controls["half_step"].value = 1
-    assert "Which are kept?" in widget.picture.value
-    widget.controls["half_step"].value = widget.controls["half_step"].max
-    assert "No open text can still win" in widget.picture.value
-    assert "&lt;eos&gt; (0.500)" in widget.picture.value
-    before = widget.picture.value
-    widget.controls["beam"].value = 1
-    assert widget.picture.value != before
+    assert "Nothing has been written" in seen(widget, half_step=0)
+    assert "Which are kept?" in seen(widget, half_step=1)
+    assert "No open text can still win" in seen(widget, half_step=widget.controls["half_step"].max)
+    assert "&lt;eos&gt; (0.500)" in seen(widget)
+    assert seen(widget) != seen(widget, beam=1)
 
 
 def test_a_length_penalty_turns_the_order_and_yours_stands_beside() -> None:
@@ -102,30 +94,24 @@ def test_a_length_penalty_turns_the_order_and_yours_stands_beside() -> None:
 
     arguments = (["short", "long"], [2, 8], [-2.0, -4.0])
     widget = widgets.length_penalty_player(score, *arguments)
-    assert widget.picture.value.index(">short<") < widget.picture.value.index(">long<")
-    widget.controls["penalty"].value = 1.0
-    assert widget.picture.value.index(">long<") < widget.picture.value.index(">short<")
+    assert seen(widget).index(">short<") < seen(widget).index(">long<")
+    assert seen(widget, penalty=1.0).index(">long<") < seen(widget).index(">short<")
     beside = widgets.length_penalty_player(score, *arguments, yours=wrong)
-    assert "same picture" in beside.picture.value
-    beside.controls["penalty"].value = 1.0
-    assert "a different picture" in beside.picture.value
+    assert "same picture" in seen(beside)
+    assert "a different picture" in seen(beside, penalty=1.0)
 
 
 def test_the_sampler_uses_the_function_it_is_handed() -> None:
     distribution = torch.tensor([0.05, 0.6, 0.25, 0.1]).log()
     widget = widgets.sampler_playground(reshape, {"one": distribution}, name, words=3)
-    assert "left: 4 of 4 words" in widget.picture.value
-    widget.controls["top_p"].value = 0.6
-    assert "left: 1 of 4 words; the model gave them 0.600" in widget.picture.value
-    widget.controls["top_p"].value = 1.0
-    widget.controls["top_k"].value = 2
-    assert "left: 2 of 4 words" in widget.picture.value
+    assert "left: 4 of 4 words" in seen(widget)
+    assert "left: 1 of 4 words; the model gave them 0.600" in seen(widget, top_p=0.6)
+    assert "left: 2 of 4 words" in seen(widget, top_p=1.0, top_k=2)
     beside = widgets.sampler_playground(
         reshape, {"one": distribution}, name, words=3, yours=lambda ln_p, **filters: ln_p
     )
-    assert "same picture" in beside.picture.value
-    beside.controls["temperature"].value = 0.0
-    assert "a different picture" in beside.picture.value
+    assert "same picture" in seen(beside)
+    assert "a different picture" in seen(beside, temperature=0.0)
 
 
 def test_a_filter_that_reshape_gains_gets_a_slider() -> None:
@@ -138,8 +124,7 @@ def test_a_filter_that_reshape_gains_gets_a_slider() -> None:
         return reshape(log_probs, **others, filters=[keep_above])
 
     widget = widgets.sampler_playground(with_epsilon, {"one": distribution}, name, words=3)
-    widget.controls["epsilon"].value = 0.2
-    assert "left: 2 of 4 words" in widget.picture.value
+    assert "left: 2 of 4 words" in seen(widget, epsilon=0.2)
 
 
 def test_a_text_grows_word_by_word() -> None:
@@ -149,12 +134,9 @@ def test_a_text_grows_word_by_word() -> None:
         "sampled": sample(TableLM(), PROMPT, 3, generator=generator, trace=True)[1],
     }
     widget = widgets.word_by_word(trees, name, prompt="cat ")
-    assert "greedy, after 1 tokens: cat &lt;eos&gt;" in widget.picture.value
-    widget.controls["place"].value = 3
-    assert "token 3" in widget.picture.value
-    before = widget.picture.value
-    widget.controls["way"].value = "sampled"
-    assert widget.picture.value != before
+    assert "greedy, after 1 tokens: cat &lt;eos&gt;" in seen(widget)
+    assert "token 3" in seen(widget, place=3)
+    assert seen(widget) != seen(widget, way="sampled")
 
 
 def test_a_hot_sample_shows_what_it_was_sampled_from() -> None:
@@ -163,7 +145,7 @@ def test_a_hot_sample_shows_what_it_was_sampled_from() -> None:
     log_probs = model(PROMPT)[0][0, -1].log_softmax(-1)
     for way, settings in {"T = 2": {"temperature": 2.0}, "top-k 1": {"top_k": 1}}.items():
         tree = sample(model, PROMPT, 1, generator=torch.Generator().manual_seed(0), trace=True, **settings)[1]
-        shown = widgets.word_by_word({way: tree}, name, prompt="cat ").picture.value
+        shown = seen(widgets.word_by_word({way: tree}, name, prompt="cat "))
         for node in tree.at_step(1):
             drawn_with = float(reshape(log_probs, **settings)[node.token].exp())
             assert math.exp(node.score) == pytest.approx(drawn_with)

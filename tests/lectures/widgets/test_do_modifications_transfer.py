@@ -12,6 +12,7 @@ from lectures.widgets.do_modifications_transfer.columns import VANILLA, interval
 from nlmcore.metrics import mean_interval
 from nlmcore.metrics.significance import holm, paired, summary, welch
 from nlmcore.variants import CATALOGUE
+from tests.lectures.seen import seen
 
 
 def run(loss: float) -> dict:
@@ -78,38 +79,32 @@ def test_nothing_is_tested_before_there_are_two_seeds() -> None:
     found = widgets.columns(THEIRS, measured(1))
     assert found["final loss, ours"].tests() == {}
     assert widgets.tested(found) == ["early loss, theirs"]
-    assert "52 rows" in widgets.table_explorer(found).picture.value
+    assert "52 rows" in seen(widgets.table_explorer(found))
 
 
 def test_the_table_is_sorted_best_first(columns: dict) -> None:
     widget = widgets.table_explorer(columns)
-    assert widget.picture.value.count("<details style") == 7
-    widget.controls["by"].value = "final loss, theirs"
-    assert "52 rows; first: Switch Transformer, 1.758. ± half of a 95 % interval; ours 3 seeds" in widget.picture.value
-    widget.controls["worst"].value = True
-    assert "Block sharing + Factorized &amp; shared embeddings, 2.385" in widget.picture.value
-    widget.controls["first"].value = 50
-    assert widget.picture.value.count("<details style") == 3
-    assert "▸ Switch Transformer<" in widget.picture.value
+    assert seen(widget).count("<details style") == 7
+    assert "52 rows; first: Switch Transformer, 1.758. ± half of a 95 % interval; ours 3 seeds" in seen(
+        widget, by="final loss, theirs"
+    )
+    assert "Block sharing + Factorized &amp; shared embeddings, 2.385" in seen(widget, worst=True)
+    assert seen(widget, first=50).count("<details style") == 3
+    assert "▸ Switch Transformer<" in seen(widget)
     best = table.sorted_rows(columns, "WebQ, theirs", False)
     assert best[0] == "Switch Transformer"
     assert table.sorted_rows(columns, "final loss, ours", False)[:3] == ["GLU", VANILLA, "ELU"]
-    assert "<b>parameters</b>" not in widget.picture.value
-    widget.controls["show"].value = "costs"
-    assert "<b>parameters</b>" in widget.picture.value
+    assert "<b>parameters</b>" not in seen(widget)
+    assert "<b>parameters</b>" in seen(widget, show="costs")
 
 
 def test_a_pair_is_judged(columns: dict) -> None:
     widget = widgets.pair_playground(columns)
-    assert "p = 0.0099; corrected 0.13: not after correction" in widget.picture.value
-    widget.controls["row"].value = "GeGLU"
-    assert "a real difference" in widget.picture.value
-    widget.controls["against"].value = "GeGLU"
-    assert "choose two different rows" in widget.picture.value
-    widget.controls["column"].value = "final loss, ours"
-    assert "GeGLU has fewer than two runs" in widget.picture.value
-    widget.controls["row"].value, widget.controls["against"].value = "GLU", VANILLA
-    assert "GLU − Vanilla Transformer: -0.202" in widget.picture.value
+    assert "p = 0.0099; corrected 0.13: not after correction" in seen(widget)
+    assert "a real difference" in seen(widget, row="GeGLU")
+    assert "choose two different rows" in seen(widget, against="GeGLU")
+    assert "GeGLU has fewer than two runs" in seen(widget, column="final loss, ours")
+    assert "GLU − Vanilla Transformer: -0.202" in seen(widget, row="GLU", against=VANILLA)
 
 
 def test_a_correction_leaves_seven_rows(columns: dict) -> None:
@@ -117,21 +112,18 @@ def test_a_correction_leaves_seven_rows(columns: dict) -> None:
     widget = widgets.correction_playground(
         alone, columns, yours={"none": dict, "Holm": lambda p: dict.fromkeys(p, 1.0)}
     )
-    assert "p &lt; 0.05, none: 9 of 51 rows are better than vanilla, 34 worse" in widget.picture.value
-    assert "yours draws the same picture" in widget.picture.value
-    widget.controls["correction"].value = "Holm"
-    assert "p &lt; 0.05, Holm: 7 of 51 rows are better than vanilla, 25 worse" in widget.picture.value
-    assert "yours draws a different picture" in widget.picture.value
+    assert "p &lt; 0.05, none: 9 of 51 rows are better than vanilla, 34 worse" in seen(widget)
+    assert "yours draws the same picture" in seen(widget)
+    assert "p &lt; 0.05, Holm: 7 of 51 rows are better than vanilla, 25 worse" in seen(widget, correction="Holm")
+    assert "yours draws a different picture" in seen(widget)
     bad = widgets.correction_playground({"all": lambda p: {}}, columns)
-    assert "must return a p for each of the 51 rows" in bad.picture.value
+    assert "must return a p for each of the 51 rows" in seen(bad)
 
 
 def test_the_forest_counts_directions(columns: dict) -> None:
     widget = widgets.forest_playground(columns)
-    widget.controls["column"].value = "early loss, theirs"
-    assert "51 rows compared with vanilla: 7 better, 25 worse, 19 unclear" in widget.picture.value
-    widget.controls["order"].value = "as printed"
-    told = widget.picture.value
+    assert "51 rows compared with vanilla: 7 better, 25 worse, 19 unclear" in seen(widget, column="early loss, theirs")
+    told = seen(widget, order="as printed")
     assert told.index(">GeLU<") < told.index(">SwiGLU<") < told.index(">Rezero")
 
 
@@ -151,46 +143,34 @@ def test_luck_shows_a_table_and_many() -> None:
         return np.random.default_rng(which).normal(2, 0.01, (rows + 1, seeds)), np.arange(rows) < 3
 
     widget = widgets.luck_playground(play, one, yours=lambda rows, seeds, games: np.zeros(3))
-    assert "3 of 51 rows “beat” vanilla in this table; at least one does in 50%" in widget.picture.value
-    assert "play must return 400 counts" in widget.picture.value
-    widget.controls["tried"].value = 5
-    assert "2.5 rows on average" in widget.picture.value
+    assert "3 of 51 rows “beat” vanilla in this table; at least one does in 50%" in seen(widget)
+    assert "play must return 400 counts" in seen(widget)
+    assert "2.5 rows on average" in seen(widget, tried=5)
 
 
 def test_noise_and_its_correlation(columns: dict) -> None:
     widget = widgets.noise_playground(columns, 378)
-    assert (
-        "WebQ, theirs, all rows (52), as printed: deviation 1.81, ρ with a low final loss +0.73" in widget.picture.value
-    )
-    widget.controls["chance"].value = 1
-    chance = float(widget.picture.value.split("ρ with a low final loss ")[1].split(".")[0] + "0")
+    assert "WebQ, theirs, all rows (52), as printed: deviation 1.81, ρ with a low final loss +0.73" in seen(widget)
+    chance = float(seen(widget, chance=1).split("ρ with a low final loss ")[1].split(".")[0] + "0")
     assert abs(chance) < 0.5
-    widget.controls["which"].value = widget.controls["which"].options[1]
-    assert "(29)" in widget.picture.value
+    assert "(29)" in seen(widget, which=widget.controls["which"].options[1])
     assert luck.loss_svg({"a": (1.0, 2.0), "b": (2.0, 3.0)}, "t", "words").count("<circle") == 1
 
 
 def test_scatter(columns: dict) -> None:
     widget = widgets.scatter_playground(columns, "early loss, theirs", "final loss, theirs")
-    assert "52 rows, Spearman&#x27;s ρ = +0.95" in widget.picture.value
-    widget.controls["x"].value = "operations, theirs"
-    widget.controls["find"].value = "Product key memory"
-    assert "Product key memory: 386.6 and 1.798" in widget.picture.value
-    widget.controls["y"].value = "operations, theirs"
-    assert "choose two different columns" in widget.picture.value
-    widget.controls["y"].value = "final loss, ours"
-    assert "3 rows" in widget.picture.value
+    assert "52 rows, Spearman&#x27;s ρ = +0.95" in seen(widget)
+    assert "Product key memory: 386.6 and 1.798" in seen(widget, x="operations, theirs", find="Product key memory")
+    assert "choose two different columns" in seen(widget, y="operations, theirs")
+    assert "3 rows" in seen(widget, y="final loss, ours")
 
 
 def test_a_difference_at_several_lengths() -> None:
     gaps = {"a": {600: [-0.2, -0.1], 1_800: [0.0, 0.0], 5_400: [0.01, 0.03]}, "b": {600: [0.1, 0.1]}}
     widget = widgets.lengths_playground(gaps, {600: 0.5, 1_800: 0.25, 5_400: 0.2})
-    assert "a less vanilla: -0.1500 nats after 600 steps" in widget.picture.value
-    assert "5,400 steps" not in widget.picture.value.split("nlm-said")[-1].split("less vanilla")[-1], (
-        "the end is hidden"
-    )
-    widget.controls["longest"].value = 5_400
-    assert "+0.0000 nats after 1,800 steps, +0.0200 nats after 5,400 steps" in widget.picture.value
+    assert "a less vanilla: -0.1500 nats after 600 steps" in seen(widget)
+    assert "5,400 steps" not in seen(widget).split("nlm-said")[-1].split("less vanilla")[-1], "the end is hidden"
+    assert "+0.0000 nats after 1,800 steps, +0.0200 nats after 5,400 steps" in seen(widget, longest=5_400)
 
 
 def test_known_effects_beside_the_floor() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from lectures import widgets
 from lectures.widgets.encoder_decoder_transformers import aligned_svg, decoding_svg, step_svg
-from tests.pictures import nameless_in_html
+from tests.lectures.seen import seen
 
 RIGHT = widgets.TrainingRow(["a", "b", "<eos>", "<pad>"], ["<bos>", "x", "y"], ["x", "y", "<eos>"], [0.5, 0.25, 1.0])
 PADDED = widgets.TrainingRow(
@@ -29,19 +29,15 @@ def crosses(picture: str) -> int:
 def test_each_stage_has_its_mask(stage, masked):
     """The encoder hides one padded word from each of four, the decoder the future, cross-attention the padding."""
     player = step_player(stage=stage)
-    assert not nameless_in_html(player.picture.value)
-    assert crosses(player.picture.value) == (4 if stage == 1 else masked)
+    assert crosses(seen(player)) == (4 if stage == 1 else masked)
 
 
 def test_the_loss_is_the_mean_over_what_counts():
     player = step_player(stage=6)
-    player.controls["position"].value = 1
     terms = -np.log([0.5, 0.25, 1.0, 0.5, 0.5])  # the padding's 0.1 is not among them
-    assert f"mean over 5 words of the batch: {terms.mean():.3f}" in player.picture.value
-    assert "−ln 0.250 = 1.386" in player.picture.value
-    player.controls["pair"].value = 1
-    player.controls["position"].value = 2
-    assert "must predict nothing: padding does not count" in player.picture.value
+    assert f"mean over 5 words of the batch: {terms.mean():.3f}" in seen(player, position=1)
+    assert "−ln 0.250 = 1.386" in seen(player)
+    assert "must predict nothing: padding does not count" in seen(player, pair=1, position=2)
 
 
 def test_words_appear_with_their_stage():
@@ -56,18 +52,16 @@ def test_a_leak_is_said_and_the_right_way_is_not():
     ways = {"right": [RIGHT], "not shifted": [UNSHIFTED], "not masked": [UNMASKED]}
     player = widgets.training_step_player(ways, stage=3)
     for way in ways:
-        player.controls["way"].value = way
-        assert ("The answer is among the words it reads!" in player.picture.value) == (way != "right")
-    assert "must predict y" in player.picture.value
-    assert crosses(player.picture.value) == 0, "without the mask nothing is hidden"
+        assert ("The answer is among the words it reads!" in seen(player, way=way)) == (way != "right")
+    assert "must predict y" in seen(player)
+    assert crosses(seen(player)) == 0, "without the mask nothing is hidden"
 
 
 def test_an_earlier_equal_word_is_no_leak():
     row = widgets.TrainingRow(["a"], ["<bos>", "x", "y"], ["x", "y", "x"], [0.5, 0.5, 0.5])
     player = widgets.training_step_player({"right": [row]}, stage=3)
-    player.controls["position"].value = 2
-    assert "has read &lt;bos&gt; x y; it must predict x" in player.picture.value
-    assert "among the words" not in player.picture.value
+    assert "has read &lt;bos&gt; x y; it must predict x" in seen(player, position=2)
+    assert "among the words" not in seen(player)
 
 
 def test_a_row_of_other_lengths_is_refused():
@@ -83,15 +77,11 @@ STEPS = [
 
 def test_decoding_runs_the_encoder_once_and_grows_one_cache():
     player = widgets.decoding_playback({"one": (["a", "<eos>"], STEPS)})
-    player.controls["step"].value = 0
-    assert "The encoder has read 2 tokens in one pass" in player.picture.value
-    player.controls["step"].value = 1
-    assert "attends to 1 target token and to 2 source tokens" in player.picture.value
-    player.controls["step"].value = 2
-    assert not nameless_in_html(player.picture.value)
-    assert "attends to 2 target tokens" in player.picture.value
-    assert "having read &lt;bos&gt; x, the decoder attends most to &lt;eos&gt;, 0.88" in player.picture.value
-    assert "the decoder reads x" in player.picture.value
+    assert "The encoder has read 2 tokens in one pass" in seen(player, step=0)
+    assert "attends to 1 target token and to 2 source tokens" in seen(player, step=1)
+    assert "attends to 2 target tokens" in seen(player, step=2)
+    assert "having read &lt;bos&gt; x, the decoder attends most to &lt;eos&gt;, 0.88" in seen(player)
+    assert "the decoder reads x" in seen(player)
     with pytest.raises(ValueError, match=r"one value per source word, 3, got \(2,\)"):
         decoding_svg(["a", "b", "c"], STEPS, 1)
 
@@ -108,12 +98,10 @@ def test_what_a_head_finds_is_counted_and_framed():
         widgets.slider(1, 1, 5, 1, "number"),
         head=2,
     )
-    picture = player.picture.value
-    assert not nameless_in_html(picture)
+    picture = seen(player)
     assert "one: 2 of 2 words found; other: 0 of 2 words found" in picture
     assert "other, head 0.2: x reads a most, 1.00" in picture
-    player.controls["head"].value = 1
-    assert "other, head 0.1" in player.picture.value
+    assert "other, head 0.1" in seen(player, head=1)
     frames = re.findall(r"<rect [^>]*stroke-width=\"2.5\"", aligned_svg(aligned(True), 0))
     assert len(frames) == 2
     with pytest.raises(ValueError, match=r"shape \(1, 2\), got \(3, 2\)"):
@@ -124,16 +112,13 @@ def test_without_a_reference_nothing_is_counted():
     player = widgets.alignment_player(
         {"one": lambda word: aligned(True, 2)._replace(reference=())}, widgets.menu(["ab", "ba"], "word")
     )
-    assert "found" not in player.picture.value
+    assert "found" not in seen(player)
 
 
 def test_costs_follow_both_lengths():
     network = widgets.Network(lambda n, m: 1e6 * n * m, lambda n, m: n + m, lambda n, m: n - 1, lambda n, m: 1)
     player = widgets.pair_cost_playground({"one": network})
-    player.controls["n"].value = 32
-    player.controls["m"].value = 64
-    picture = player.picture.value
-    assert not nameless_in_html(picture)
+    picture = seen(player, n=32, m=64)
     assert "million multiply-adds: one 2,048." in picture
     assert "in training: one 96." in picture
     assert "first to last source word: one 31." in picture

@@ -4,10 +4,9 @@ import pytest
 import torch
 
 from lectures import stored, widgets
-from lectures.widgets.inside_a_real_model.interventions import _activation, _restored
-from nlmcore.inspect import head, outputs, patch
+from nlmcore.inspect import head, patch
 from nlmcore.pretrained import smollm2
-from tests.pictures import nameless_in_html
+from tests.lectures.seen import seen
 
 TEXT = "The capital of France is"
 
@@ -17,9 +16,8 @@ def inside() -> widgets.Inside:
     return widgets.Inside(*smollm2())
 
 
-def said(play: widgets.Live) -> str:
-    assert not nameless_in_html(play.picture.value)
-    return play.picture.value.rpartition("<p")[2]
+def said(play: widgets.Live, **moved: object) -> str:
+    return seen(play, **moved).rpartition("<p")[2]
 
 
 def test_a_change_from_the_middle_is_that_of_the_whole_model(inside: widgets.Inside) -> None:
@@ -36,12 +34,9 @@ def test_a_change_from_the_middle_is_that_of_the_whole_model(inside: widgets.Ins
 def test_the_lens_follows_a_word(inside: widgets.Inside) -> None:
     play = widgets.lens_of_ranks(inside, [TEXT, "I think therefore I"], ["", "am"])
     assert "after 30 layers: rank 1 of 49,152" in said(play)
-    play.controls["sentence"].value = "I think therefore I"
-    assert "' am' after 30 layers" in said(play).replace("&#x27;", "'")
-    play.controls["word"].value = "will"
-    assert "rank 1 of" in said(play)
-    play.controls["layer"].value = 0
-    assert "rank 1 of" not in said(play)
+    assert "' am' after 30 layers" in said(play, sentence="I think therefore I").replace("&#x27;", "'")
+    assert "rank 1 of" in said(play, word="will")
+    assert "rank 1 of" not in said(play, layer=0)
 
 
 def test_shares_add_up_to_the_difference_of_two_logits(inside: widgets.Inside) -> None:
@@ -53,34 +48,26 @@ def test_shares_add_up_to_the_difference_of_two_logits(inside: widgets.Inside) -
     assert sum(widgets.parts_of(inside, TEXT, "Paris").values()) == pytest.approx(centred, abs=0.01)
     play = widgets.share_player(inside, [(TEXT, "Paris", "Rome")])
     assert f"together {wanted:+.2f}" in said(play)
-    play.controls["word"].value = "Lyon"
-    assert f"together {wanted:+.2f}" not in said(play)
+    assert f"together {wanted:+.2f}" not in said(play, word="Lyon")
 
 
 @pytest.mark.parametrize("kind", ["pathway", "attention", "network"])
 def test_a_cell_computed_now_is_the_stored_one(inside: widgets.Inside, kind: str) -> None:
     pairs = stored("patched_texts")["pairs"]
     play = widgets.patch_player(inside, pairs)
-    play.controls["kind"].value = kind
     for layer in (0, 12, 29):
-        play.controls["layer"].value = layer
-        was, now = said(play).split("stored ")[1].split("<")[0].split(", computed now: it restores ")
+        was, now = (
+            said(play, kind=kind, layer=layer).split("stored ")[1].split("<")[0].split(", computed now: it restores ")
+        )
         restores, costs = now.split("; put the other way, into the clean text, it costs ")
         assert float(was) == pytest.approx(float(restores), abs=0.011)
         if kind == "pathway" and layer == 0:  # at the word that differs, the whole of the difference goes either way
             assert float(costs) == pytest.approx(1, abs=0.1)
-    read = inside.read(TEXT)
-    place = {"pathway": "layers.9", "attention": "layers.9.attention", "network": "layers.9.feed_forward"}[kind]
-    with torch.no_grad(), outputs(inside.model, place) as seen:
-        inside.model.hidden_states(read.ids[None])
-    assert torch.allclose(_activation(inside, read, place), seen[0][0], atol=2e-3)
-    assert _restored(inside, read, kind, 9, 2)[1] == 2
 
 
 def test_the_long_text_shows_its_stored_map(inside: widgets.Inside) -> None:
     play = widgets.patch_player(inside, stored("patched_texts")["pairs"])
-    play.controls["pair"].value = "tickets"
-    assert "too long to be computed" in said(play)
+    assert "too long to be computed" in said(play, pair="tickets")
 
 
 def test_stored_maps_tell_what_was_measured() -> None:
@@ -88,16 +75,14 @@ def test_stored_maps_tell_what_was_measured() -> None:
     play = widgets.head_map_player(facts)
     best = max(facts["rows"], key=lambda row: row["looks"]["induction"][0])
     layer, number = map(int, best["head"].split("."))
-    play.controls["layer"].value, play.controls["head"].value = layer, number
-    assert f"head {best['head']} looks at: induction {best['looks']['induction'][0]:.2f}" in said(play)
+    told = said(play, layer=layer, head=number)
+    assert f"head {best['head']} looks at: induction {best['looks']['induction'][0]:.2f}" in told
     for shows in ("names", *facts["tests"]):
-        play.controls["shows"].value = shows
-        assert not nameless_in_html(play.picture.value)
+        seen(play, shows=shows)
     together = widgets.together_player(facts)
     assert f"controls {min(sum(c) / len(c) for c in facts['together']['8']['mean']['controls']):.2f}" in said(together)
-    together.controls["by"].value, together.controls["mark"].value = "zero", "each draw"
+    seen(together, by="zero", mark="each draw")
     tracing = widgets.tracing_player(stored("capital_facts"))
     row = stored("capital_facts")["rows"]["network, country"][5]
     assert f"network {row[0]:.2f} ({row[1]:.2f} to {row[2]:.2f})" in said(tracing)
-    tracing.controls["span"].value, tracing.controls["at"].value = "windows", "is"
-    assert "pathway" not in said(tracing)
+    assert "pathway" not in said(tracing, span="windows", at="is")

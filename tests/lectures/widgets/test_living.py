@@ -16,7 +16,7 @@ from lectures.trained import checkpoint
 from lectures.widgets.living import EXPLAINED, LONGEST
 from nlmcore.inspect import capture, direct_logits, head, patch
 from nlmcore.pretrained import smollm2
-from tests.pictures import nameless_in_html
+from tests.lectures.seen import seen
 
 TEXT = "The capital of France is"
 
@@ -198,7 +198,7 @@ def test_without_a_script_there_are_words(small: widgets.Living) -> None:
     page = small._repr_mimebundle_()["text/html"]
     assert "ROMEO." in page
     assert f"{small.first['next'][0][2]:.3f}" in page
-    assert not nameless_in_html(small.picture.value)
+    seen(small)
     with pytest.raises(ValueError, match="needs a sentence"):
         widgets.living(small.machine.model, small.machine.tokenizer)
     with pytest.raises(ValueError, match="window must be one of 4, 8, 16, got 5"):

@@ -10,6 +10,7 @@ from lectures import widgets
 from lectures.widgets.positions import clocks_svg, rotated_svg, table_svg
 from nlmcore.attention import MultiHeadAttention, causal_mask
 from nlmcore.positions import rotary, sinusoidal
+from tests.lectures.seen import seen
 
 
 def test_a_table_says_its_dot_products() -> None:
@@ -25,10 +26,8 @@ def test_clock_hands_turn_by_the_same_angles_everywhere() -> None:
     play = widgets.clock_playground(sinusoidal)
 
     def angles(position: int) -> list[str]:
-        play.controls["position"].value = position
-        return re.findall(r"\+([\d.]+)°", play.picture.value)
+        return re.findall(r"\+([\d.]+)°", seen(play, shift=2, position=position))
 
-    play.controls["shift"].value = 2
     assert angles(3) == angles(40)
     assert angles(3)[0] == f"{2 * 180 / torch.pi:.1f}"
     with pytest.raises(ValueError, match=r"\(pair, 2\)"):
@@ -40,8 +39,7 @@ def test_rotary_scores_depend_on_the_distance_alone() -> None:
     play = widgets.rotary_playground(rotary, q, k)
 
     def score(m: int, n: int) -> float:
-        play.controls["m"].value, play.controls["n"].value = m, n
-        return float(re.search(r": score (-?\d+\.\d+)", play.picture.value)[1])  # type: ignore[index]
+        return float(re.search(r": score (-?\d+\.\d+)", seen(play, m=m, n=n))[1])  # type: ignore[index]
 
     assert score(6, 4) == score(12, 10) != score(4, 6)
     assert score(5, 5) == pytest.approx(float(q @ k), abs=1e-3)
@@ -62,15 +60,14 @@ def test_a_students_positions_are_drawn_beside_ours() -> None:
         table = sinusoidal(length, d_model, base)
         return torch.cat([table[:, 0::2], table[:, 1::2]], dim=1)
 
-    assert "yours draws the same picture" in widgets.positions_playground(sinusoidal, yours=sinusoidal).picture.value
-    assert "yours draws a different picture" in widgets.positions_playground(sinusoidal, yours=blocks).picture.value
+    assert "yours draws the same picture" in seen(widgets.positions_playground(sinusoidal, yours=sinusoidal))
+    assert "yours draws a different picture" in seen(widgets.positions_playground(sinusoidal, yours=blocks))
 
 
 def test_the_base_changes_the_slowest_wave() -> None:
     play = widgets.positions_playground(sinusoidal)
-    assert "the slowest every 47,117" in play.picture.value
-    play.controls["base"].value = 10
-    assert "the slowest every 58" in play.picture.value
+    assert "the slowest every 47,117" in seen(play)
+    assert "the slowest every 58" in seen(play, base=10)
 
 
 @pytest.mark.parametrize("masked", [False, True])
@@ -79,6 +76,5 @@ def test_shuffling_moves_vectors_and_leaves_the_mean_unless_there_is_a_mask(mask
     mask = causal_mask(3) if masked else None
     play = widgets.shuffle_playground({"layer": lambda order: layer(vectors[list(order)][None], mask=mask)[0]}, "abc")
     for order in range(1, len(list(permutations("abc")))):
-        play.controls["order"].value = order
-        unchanged = "differ by at most 0.00" in play.picture.value and "differs by at most 0.00" in play.picture.value
+        unchanged = "differ by at most 0.00" in seen(play, order=order) and "differs by at most 0.00" in seen(play)
         assert unchanged != masked

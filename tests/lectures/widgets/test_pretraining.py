@@ -10,7 +10,7 @@ from lectures import stored, widgets
 from lectures.recipes.pretraining import LETTERS
 from lectures.trained import checkpoint
 from lectures.widgets.pretraining import SENTINELS, cosines, difference_told, fillers, objective_of, objective_svg
-from tests.pictures import nameless_in_html
+from tests.lectures.seen import seen
 
 WORDS = ["thank", "you", "for", "inviting", "me", "to", "your", "party", "last", "week"]
 
@@ -54,17 +54,11 @@ def test_a_larger_share_is_guessed_if_asked() -> None:
 
 def test_families_are_drawn_and_told() -> None:
     play = widgets.family_playground(["a b c d e f", "g h i"])
-    assert "sees 6 of 6 positions" in play.picture.value
-    assert "Share 15 %, sample 1" in play.picture.value
-    play.controls["family"].value = "causal"
-    assert "Position 4 reads d and sees 4 of 5 positions. It must predict e. 5 of 5" in play.picture.value
-    play.controls["family"].value = "spans"
-    assert "and the whole source" in play.picture.value
-    play.controls["family"].value = "prefix"
-    play.controls["typed"].value = "one two three four"
-    play.controls["position"].value = 1
-    assert "It carries no loss." in play.picture.value
-    assert not nameless_in_html(play.picture.value)
+    assert "sees 6 of 6 positions" in seen(play)
+    assert "Share 15 %, sample 1" in seen(play)
+    assert "Position 4 reads d and sees 4 of 5 positions. It must predict e. 5 of 5" in seen(play, family="causal")
+    assert "and the whole source" in seen(play, family="spans")
+    assert "It carries no loss." in seen(play, family="prefix", typed="one two three four", position=1)
     told = objective_svg(objective_of("causal", ["x", "y", "z"], 1), 0, title="t")
     assert "t: reads x y; carries loss at 1 (y), 2 (z)." in told
 
@@ -101,9 +95,8 @@ def test_hidden_letters_are_filled_by_the_models() -> None:
     assert tried["t"] == pytest.approx(whole["t"] / sum(whole.values()), rel=1e-3)
     assert fill["causal"]("water", 2) == fill["causal"]("wants", 2), "it sees the left only"
     play = widgets.hidden_letter_playground(fill, "water", at=3)
-    assert f"masked {fill['masked']('water', 2)['t']:.2f}" in play.picture.value
-    play.controls["typed"].value = "two words"
-    assert "2 to 12 letters" in play.picture.value
+    assert f"masked {fill['masked']('water', 2)['t']:.2f}" in seen(play)
+    assert "2 to 12 letters" in seen(play, typed="two words")
 
 
 def test_transfer_is_compared_seed_by_seed() -> None:
@@ -113,8 +106,7 @@ def test_transfer_is_compared_seed_by_seed() -> None:
     )
     assert "two different rows" in difference_told(rows, "a", "a", "50")
     play = widgets.transfer_explorer(stored("pretraining"))
-    play.controls["count"].value = "5000"
-    assert "5,000 labelled words" in play.picture.value
+    assert "5,000 labelled words" in seen(play, count="5000")
 
 
 def test_cosines_of_senses() -> None:
@@ -123,12 +115,10 @@ def test_cosines_of_senses() -> None:
     states[:, 0] = np.eye(4)[:, :3]
     assert cosines(states[:, 1])[0] == pytest.approx([1, 1, -1, -1])
     play = widgets.senses_explorer({"M": {"bank": (list("abcd"), ["x", "x", "y", "y"], states)}})
-    play.controls["layer"].value = 2
-    assert "within a sense 1.00, between senses −1.00" in play.picture.value
+    assert "within a sense 1.00, between senses −1.00" in seen(play, layer=2)
 
 
 def test_adapters_are_counted() -> None:
     play = widgets.adapter_playground({"m": (1000, [(10, 20), (10, 30)])}, lambda r, out, into: r * (out + into))
-    assert "LoRA, rank 8 560" in play.picture.value
-    play.controls["rank"].value = 1
-    assert "LoRA, rank 1 70 (7.00%)" in play.picture.value
+    assert "LoRA, rank 8 560" in seen(play)
+    assert "LoRA, rank 1 70 (7.00%)" in seen(play, rank=1)

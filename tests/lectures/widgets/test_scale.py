@@ -8,9 +8,9 @@ import torch
 from lectures import stored, widgets
 from lectures.prompting import Example, Template
 from lectures.widgets import scale
-from lectures.widgets.scale.prompted import _prompt_of
 from nlmcore.scaling import HOFFMANN, POWER, Law, fit_law
 from nlmcore.transformer import TransformerConfig, TransformerLM
+from tests.lectures.seen import seen
 
 LAW = Law(E=1.5, A=50.0, alpha=0.5, B=300.0, beta=0.5)
 SIZES, LENGTHS = [1000 * 2**k for k in range(7)], [2**k * 10_000 for k in range(9)]
@@ -72,15 +72,14 @@ def test_a_race_has_one_crossing(ladder: list) -> None:
 
 def test_the_budget_is_kept(ladder: list) -> None:
     widget = widgets.budget_playground(ladder)
-    assert "Best:" not in widget.picture.value
+    assert "Best:" not in seen(widget)
     widget.controls["best"].value = True
     budget = widget.controls["budget"].value
     top = min((p for p in ladder if p.compute <= budget * 1.0001), key=lambda p: p.loss)
-    assert f"loss {top.loss:.3f}" in widget.picture.value
+    assert f"loss {top.loss:.3f}" in seen(widget)
     assert all(p.compute <= budget * 1.0001 for p in scale.affordable(ladder, budget))
     widget.controls["size"].value = SIZES[-1]
-    widget.controls["budget"].value = widget.controls["budget"].options[0][1]
-    assert "too large for the budget" in widget.picture.value
+    assert "too large for the budget" in seen(widget, budget=widget.controls["budget"].options[0][1])
 
 
 def test_laws_and_forecasts(ladder: list) -> None:
@@ -88,10 +87,8 @@ def test_laws_and_forecasts(ladder: list) -> None:
     x, y = torch.tensor(longest["parameters"]).T
     line = fit_law(y, x, None, POWER, 5, generator=torch.Generator().manual_seed(0))
     widget = widgets.law_playground(longest, {"parameters": {"power law": line}})
-    widget.controls["far"].value = 10
-    assert f"10 times beyond the largest: {float(line.law.loss(10 * SIZES[-1])):.2f}" in widget.picture.value
-    widget.controls["straight"].value = False
-    assert "largest error" in widget.picture.value
+    assert f"10 times beyond the largest: {float(line.law.loss(10 * SIZES[-1])):.2f}" in seen(widget, far=10)
+    assert "largest error" in seen(widget, straight=False)
 
     N, D, losses = (
         torch.tensor([float(v) for v in of]) for of in zip(*((p.N, p.D, p.loss) for p in ladder), strict=True)
@@ -99,18 +96,16 @@ def test_laws_and_forecasts(ladder: list) -> None:
     both = fit_law(losses, N, D, HOFFMANN, 5, generator=torch.Generator().manual_seed(0))
     held = ladder[-1]._replace(N=4 * SIZES[-1], runs=(9.0,))
     widget = widgets.forecast_playground(ladder, held, {"Hoffmann": {SIZES[-1]: both}})
-    assert "it has 9.000, outside the interval" in widget.picture.value
+    assert "it has 9.000, outside the interval" in seen(widget)
 
 
 def test_races_and_equal_compute(ladder: list) -> None:
     widget = widgets.race_playground(ladder)
-    assert "the large one overtakes at" in widget.picture.value
-    widget.controls["large"].value = widget.controls["small"].value
-    assert "larger than the first" in widget.picture.value
+    assert "the large one overtakes at" in seen(widget)
+    assert "larger than the first" in seen(widget, large=widget.controls["small"].value)
     widget = widgets.equal_compute_playground(ladder, [1e8, 1e10])
-    assert "characters per parameter" in widget.picture.value
-    widget.controls["budget"].value = 1e8
-    assert "at the edge" in widget.picture.value
+    assert "characters per parameter" in seen(widget)
+    assert "at the edge" in seen(widget, budget=1e8)
 
 
 def test_exponents_are_drawn_or_refused() -> None:
@@ -127,8 +122,7 @@ def test_a_curve_inside_a_cosine_has_a_flat_tip_or_not(ladder: list) -> None:
     assert len(found.inside) == 8
     assert scale.steepness([(1.0, 8.0), (2.0, 4.0), (4.0, 4.0)]) == pytest.approx([1.0, 0.0])
     widget = widgets.cosine_playground(ladder)
-    widget.controls["show"].value = "steepness"
-    assert "in the last eighth" in widget.picture.value
+    assert "in the last eighth" in seen(widget, show="steepness")
     own, inside = (scale.halfway(ladder, own=flag) for flag in (True, False))
     assert [p[:3] for p in own] == [p[:3] for p in inside]
     assert all(q.loss == pytest.approx(p.loss + 0.05) for p, q in zip(own, inside, strict=True) if LENGTHS[-1] > p.D)
@@ -137,21 +131,18 @@ def test_a_curve_inside_a_cosine_has_a_flat_tip_or_not(ladder: list) -> None:
 def test_two_architectures(ladder: list) -> None:
     lstms = [p._replace(runs=(p.loss + 0.1,)) for p in ladder if p.width % 2]
     widget = widgets.architectures_playground(ladder, lstms)
-    assert "LSTM minus Transformer +0.10 nats at the left end, +0.10 at the right" in widget.picture.value
-    widget.controls["against"].value = "parameters"
-    assert "characters:" in widget.picture.value
+    assert "LSTM minus Transformer +0.10 nats at the left end, +0.10 at the right" in seen(widget)
+    assert "characters:" in seen(widget, against="parameters")
 
 
 def test_one_set_of_answers_under_four_metrics() -> None:
     mirage = stored("mirage")
     widget = widgets.metric_playground(mirage["runs"], mirage["answer_length"])
-    assert "exact match of 4 digits, mean per size: 0.01" in widget.picture.value
-    widget.controls["longer"].value = 32
-    assert "exact match of 4 digits" not in widget.picture.value
-    assert "L = 32: 0.00" in widget.picture.value
+    assert "exact match of 4 digits, mean per size: 0.01" in seen(widget)
+    assert "exact match of 4 digits" not in seen(widget, longer=32)
+    assert "L = 32: 0.00" in seen(widget)
     for metric in ("digits right", "edit distance", "loss"):
-        widget.controls["metric"].value = metric
-        assert ("L = 32" in widget.picture.value) == (metric == "edit distance")
+        assert ("L = 32" in seen(widget, metric=metric)) == (metric == "edit distance")
     drawn = widgets.seeds_svg(mirage["runs"], 8)
     assert "Width 8: loss 1.20, 1%" in drawn
 
@@ -178,9 +169,6 @@ def test_prompts_are_read_once_and_together() -> None:
     with torch.no_grad():
         log_probs = model(torch.tensor([ids + answer]))[0][0].log_softmax(-1)
     p = math.exp(sum(float(log_probs[len(ids) - 1 + k, token]) for k, token in enumerate(answer)))
-    assert f"= {p:.2g}; " in widget.picture.value
-    widget.controls["typed"].value = "one -> uno, two"
-    assert "one -&gt; uno" in widget.picture.value
-    widget.controls["typed"].value = "one -> uno, two -> dos"
-    assert "end with a question" in widget.picture.value
-    assert _prompt_of("hot -> cold, big", Template()) == "hot -> cold\nbig ->"
+    assert f"= {p:.2g}; " in seen(widget)
+    assert "one -&gt; uno" in seen(widget, typed="one -> uno, two")
+    assert "end with a question" in seen(widget, typed="one -> uno, two -> dos")

@@ -10,6 +10,7 @@ from torch import nn
 from lectures import show, widgets
 from nlmcore.attention import MultiHeadAttention
 from nlmcore.inspect import capture
+from tests.lectures.seen import seen
 
 
 class Small(nn.Module):
@@ -38,20 +39,15 @@ class Words:
 def test_edges_playground() -> None:
     torch.manual_seed(0)
     play = widgets.edges_playground({"small": (Small(), Words())}, ["[CLS] a b c", "d e f"])
-    play.controls["at_least"].value = 0.05
-    assert "small: layer 0, head 0; 9 edges of weight 0.05 or more" in play.picture.value
-    assert "[CLS]" not in play.picture.value
-    play.controls["sentence"].value = "d e f"
-    play.controls["layer"].value = 1
-    assert "layer 1, head 0" in play.picture.value
+    assert "small: layer 0, head 0; 9 edges of weight 0.05 or more" in seen(play, at_least=0.05)
+    assert "[CLS]" not in seen(play)
+    assert "layer 1, head 0" in seen(play, sentence="d e f", layer=1)
     with pytest.raises(ValueError, match="at least one"):
         widgets.edges_playground({}, ["a"])
 
 
-def told(player: widgets.Live, **values: object) -> str:
-    for name, value in values.items():
-        player.controls[name].value = value
-    return html.unescape(player.picture.value)
+def told(player: widgets.Live, **moved: object) -> str:
+    return html.unescape(seen(player, **moved))
 
 
 def test_a_head_in_slow_motion_has_the_models_own_numbers() -> None:
@@ -96,5 +92,4 @@ def test_a_layer_that_another_model_lacks_is_said() -> None:
     short = Small()
     short.layers = short.layers[:1]
     play = widgets.edges_playground({"small": (Small(), Words()), "short": (short, Words())}, ["a b"], layer=1)
-    play.controls["model"].value = "short"
-    assert "short has the layers 0 to 0" in play.picture.value
+    assert "short has the layers 0 to 0" in seen(play, model="short")

@@ -5,10 +5,9 @@ import pytest
 
 from lectures import widgets
 from lectures.widgets.sequence_to_sequence import translation_svg, wrong_places
+from tests.lectures.seen import seen
 
 PLANE = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0], [3.0, 3.0]])
-
-
 NAMES = ["a", "b", "c", "d"]
 
 
@@ -64,14 +63,13 @@ def test_the_translator_is_the_one_it_is_handed() -> None:
     widget = widgets.translator_playground(
         translate, lambda words: [0.1], spell, answer, ways=ways, number=3, highest=9
     )
-    assert "right in every word" in widget.picture.value
-    widget.controls["way"].value = "short"
-    assert ">reference<" in widget.picture.value
+    assert "right in every word" in seen(widget)
+    assert ">reference<" in seen(widget, way="short")
     beside = widgets.translator_playground(
         translate, lambda words: [0.1], spell, answer, number=3, highest=9, yours=lambda words: ["zwei"]
     )
     assert list(beside.controls) == ["number"]
-    assert "yours draws a different picture" in beside.picture.value
+    assert "yours draws a different picture" in seen(beside)
 
 
 def test_the_decoder_is_stepped() -> None:
@@ -80,14 +78,10 @@ def test_the_decoder_is_stepped() -> None:
         return [widgets.DecodingStep([0.1 * i], [(word, 0.9), ("x", 0.1)]) for i, word in enumerate(words)]
 
     widget = widgets.decoder_player(run, ["a b", "c"], [[0.0], [1.0]])
-    assert "the decoder has read &lt;bos&gt;" in widget.picture.value
-    widget.controls["step"].value = 2
-    assert "the decoder has read A" in widget.picture.value
-    widget.controls["step"].value = 0
-    assert "nothing is written yet" in widget.picture.value
-    widget.controls["source"].value = "c"
-    widget.controls["step"].value = 3
-    assert "step 2" in widget.picture.value, "the last step of a shorter one"
+    assert "the decoder has read &lt;bos&gt;" in seen(widget)
+    assert "the decoder has read A" in seen(widget, step=2)
+    assert "nothing is written yet" in seen(widget, step=0)
+    assert "step 2" in seen(widget, source="c", step=3), "the last step of a shorter one"
 
 
 def test_a_translation_plays_in_time() -> None:
@@ -103,19 +97,13 @@ def test_a_translation_plays_in_time() -> None:
     player = widgets.time_player(encode, run, list(words), backward=True)
     last = player.controls["step"].max
     assert last == 3 + 1 + 2 * 3
-    seen = []
-    for step in range(last + 1):
-        player.controls["step"].value = step
-        seen.append((player.picture.value.count(">X<"), player.picture.value.count("<image")))
-    assert seen == [(0, min(i, 3)) for i in range(5)] + [(0, 4), (1, 4), (2, 5), (2, 5), (2, 6), (2, 6)]
-    player.controls["step"].value = 1
-    assert "h₁ reads “&lt;eos&gt;”. Its 2 values begin 0.00, 0.00" in player.picture.value, "from right to left"
-    player.controls["step"].value = 7
-    assert "s₂ reads “X”, the word just written. Next word: Y 0.900" in player.picture.value
-    player.controls["step"].value = last
-    assert "It ends the text." in player.picture.value
-    player.controls["source"].value = "c"
-    assert "after step 7 of 7" in player.picture.value, "a shorter one has ended"
+    pictures = [seen(player, step=step) for step in range(last + 1)]
+    counted = [(picture.count(">X<"), picture.count("<image")) for picture in pictures]
+    assert counted == [(0, min(i, 3)) for i in range(5)] + [(0, 4), (1, 4), (2, 5), (2, 5), (2, 6), (2, 6)]
+    assert "h₁ reads “&lt;eos&gt;”. Its 2 values begin 0.00, 0.00" in seen(player, step=1), "from right to left"
+    assert "s₂ reads “X”, the word just written. Next word: Y 0.900" in seen(player, step=7)
+    assert "It ends the text." in seen(player, step=last)
+    assert "after step 7 of 7" in seen(player, source="c"), "a shorter one has ended"
 
 
 def test_the_map_follows_the_choice_and_the_shade() -> None:
@@ -128,12 +116,9 @@ def test_the_map_follows_the_choice_and_the_shade() -> None:
         choices=[0, 2],
         neighbours=1,
     )
-    assert "nearest to “a” in all 4 dimensions: b." in widget.picture.value
-    before = widget.picture.value
-    widget.controls["shade"].value = "two"
-    assert widget.picture.value != before
-    widget.controls["chosen"].value = 2
-    assert "nearest to “c”" in widget.picture.value
+    assert "nearest to “a” in all 4 dimensions: b." in seen(widget)
+    assert seen(widget) != seen(widget, shade="two")
+    assert "nearest to “c”" in seen(widget, chosen=2)
 
 
 def test_words_are_read_aloud_chosen_or_typed() -> None:
@@ -143,12 +128,9 @@ def test_words_are_read_aloud_chosen_or_typed() -> None:
         ["cat", "dog"],
         lambda word: ["C A T"] if word == "cat" else [],
     )
-    assert "right in every word" in widget.picture.value
-    widget.controls["own"].value = "Zoë's"
-    assert "the dictionary does not have this word" in widget.picture.value
-    assert "Source: z o &#x27; s" in widget.picture.value
-    widget.controls["own"].value = "x" * 40
-    assert "1 to 24 letters" in widget.picture.value
-    widget.controls["word"].value = "dog"
+    assert "right in every word" in seen(widget)
+    assert "the dictionary does not have this word" in seen(widget, own="Zoë's")
+    assert "Source: z o &#x27; s" in seen(widget)
+    assert "1 to 24 letters" in seen(widget, own="x" * 40)
+    assert "Source: d o g" in seen(widget, word="dog")
     assert widget.controls["own"].value == ""
-    assert "Source: d o g" in widget.picture.value

@@ -4,25 +4,24 @@ import pytest
 import torch
 
 from lectures import stored, widgets
+from tests.lectures.seen import seen
 
 
 def test_the_levels_follow_every_control() -> None:
     rows = {"one": torch.linspace(-1, 1, 64), "other": torch.linspace(0, 1, 64) ** 3}
     widget = widgets.level_player(rows)
-    assert "5 bits per weight" in widget.picture.value
-    assert widget.picture.value.count("<circle") == 64
-    for name, value, words in (
-        ("group", 64, "4.5 bits per weight"),
-        ("symmetric", True, "4.25 bits per weight"),
-        ("bits", 8, "8.25 bits per weight"),
-        ("row", "other", "8.25 bits per weight"),
+    assert "5 bits per weight" in seen(widget)
+    assert seen(widget).count("<circle") == 64
+    for control, value, bits in (
+        ("group", 64, 4.5),
+        ("symmetric", True, 4.25),
+        ("bits", 8, 8.25),
+        ("row", "other", 8.25),
     ):
-        before = widget.picture.value
-        widget.controls[name].value = value
-        assert widget.picture.value != before
-        assert words in widget.picture.value
-    widget.controls["bits"].value = 1
-    assert "needs 2 bits" in widget.picture.value
+        before = seen(widget)
+        assert f"{bits} bits per weight" in seen(widget, **{control: value})
+        assert seen(widget) != before
+    assert "needs 2 bits" in seen(widget, bits=1)
 
 
 def test_the_error_told_is_that_of_the_picture() -> None:
@@ -34,27 +33,23 @@ def test_the_error_told_is_that_of_the_picture() -> None:
 def test_costs_are_those_of_the_result() -> None:
     models = stored("rounding")["models"]
     widget = widgets.cost_of_bits(models)
-    assert f"3 bits {models['char_gpt']['rows']['block, 3 bits']['rise'][0]:.4f}" in widget.picture.value
-    widget.controls["group"].value = "the whole matrix"
-    assert f"6 bits {models['SmolLM2']['rows']['matrix, 6 bits']['rise'][0]:.4f}" in widget.picture.value
+    assert f"3 bits {models['char_gpt']['rows']['block, 3 bits']['rise'][0]:.4f}" in seen(widget)
+    assert f"6 bits {models['SmolLM2']['rows']['matrix, 6 bits']['rise'][0]:.4f}" in seen(
+        widget, group="the whole matrix"
+    )
 
 
-@pytest.mark.parametrize(("precision", "each"), [("32 bits", 16), ("bfloat16, weights also in 32 bits", 16)])
-def test_memory_is_counted(precision: str, each: int) -> None:
+@pytest.mark.parametrize(("precision", "number"), [("32 bits", 4), ("bfloat16, weights also in 32 bits", 2)])
+def test_memory_is_counted(precision: str, number: int) -> None:
     widget = widgets.memory_counter(
         {"one": widgets.TrainingSize(1_000_000, 2, 100), "two": widgets.TrainingSize(3_000_000, 2, 100)}
     )
-    widget.controls["precision"].value = precision
-    number = 4 if precision == "32 bits" else 2
     activations = number * 1_024 * 2 * 18 * 100
-    assert f"together {widgets.bytes_told(each * 1_000_000 + activations)}" in widget.picture.value
-    widget.controls["again"].value = True
+    assert f"together {widgets.bytes_told(16_000_000 + activations)}" in seen(widget, precision=precision)
     fewer = number * 1_024 * (2 + 18) * 100
-    assert f"together {widgets.bytes_told(each * 1_000_000 + fewer)}" in widget.picture.value
-    widget.controls["tokens"].value = 256
-    assert f"together {widgets.bytes_told(each * 1_000_000 + fewer / 4)}" in widget.picture.value
-    widget.controls["model"].value = "two"
-    assert f"together {widgets.bytes_told(each * 3_000_000 + fewer / 4)}" in widget.picture.value
+    assert f"together {widgets.bytes_told(16_000_000 + fewer)}" in seen(widget, again=True)
+    assert f"together {widgets.bytes_told(16_000_000 + fewer / 4)}" in seen(widget, tokens=256)
+    assert f"together {widgets.bytes_told(48_000_000 + fewer / 4)}" in seen(widget, model="two")
 
 
 @pytest.mark.parametrize(("n", "words"), [(12, "12 bytes"), (1.5e3, "1.5 kB"), (40e6, "40 MB"), (1.08e11, "108 GB")])

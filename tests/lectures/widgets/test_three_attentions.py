@@ -11,7 +11,7 @@ from lectures import widgets
 from nlmcore.inspect import capture
 from nlmcore.seq2seq import Seq2Seq
 from nlmcore.transformer import EncoderDecoder
-from tests.pictures import nameless_in_html
+from tests.lectures.seen import seen
 from tests.transformer_grid import CONFIG as GRID
 from tests.transformer_grid import lively
 
@@ -33,17 +33,15 @@ def cells(picture: str) -> list[tuple[str, str, str]]:
 def test_every_cell_is_the_models_own_weight() -> None:
     given = encoder_decoder()
     player = widgets.source_and_target_player(given, PAIRS)
-    for name, value in (("pair", 1), ("layer", 1), ("head", 4)):
-        player.controls[name].value = value
-    assert not nameless_in_html(player.picture.value)
+    shown = cells(seen(player, pair=1, layer=1, head=4))
     with torch.no_grad(), capture(given) as tape:
         given(torch.tensor([[1, 7]]), given.encode(torch.tensor([[4, 3]])))
     parts = ("encoder.layers.1.attention", "decoder.layers.1.attention", "decoder.layers.1.cross_attention")
     expected = [f"{weight:.3f}" for name in parts for weight in tape[name][0, 4].flatten().tolist()]
     assert expected[5] == "0.000"
     expected[5] = "masked"  # the decoder's first word, its second column
-    assert [weight for _, _, weight in cells(player.picture.value)] == expected
-    names = [(row, column) for row, column, _ in cells(player.picture.value)]
+    assert [weight for _, _, weight in shown] == expected
+    names = [(row, column) for row, column, _ in shown]
     assert names[:4] == [("b", "b"), ("b", "a"), ("a", "b"), ("a", "a")]
     assert names[4:8] == [(row, column) for row in ("<bos> → y", "y → <eos>") for column in ("<bos>", "y")]
     assert names[8:] == [(row, column) for row in ("<bos> → y", "y → <eos>") for column in ("b", "a")]
@@ -52,14 +50,11 @@ def test_every_cell_is_the_models_own_weight() -> None:
 def test_the_framed_row_tells_what_the_model_says_next() -> None:
     given = encoder_decoder()
     player = widgets.source_and_target_player(given, PAIRS)
-    player.controls["row"].value = 1
     with torch.no_grad():
         logits, _ = given(PAIRS[0].target_tokens[None], given.encode(PAIRS[0].source_tokens[None]))
     chance = logits[0, 1].softmax(-1)[7]
-    assert f"having read &lt;bos&gt; x, it says &#x27;y&#x27; with {chance:.2f}" in player.picture.value
-    player.controls["row"].value = 2
-    player.controls["pair"].value = 1
-    assert "having read &lt;bos&gt; y, it says" in player.picture.value, "past the end: the last row"
+    assert f"having read &lt;bos&gt; x, it says &#x27;y&#x27; with {chance:.2f}" in seen(player, row=1)
+    assert "having read &lt;bos&gt; y, it says" in seen(player, row=2, pair=1), "past the end: the last row"
 
 
 def test_pairs_that_cannot_be_played_are_named() -> None:

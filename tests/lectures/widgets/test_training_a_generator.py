@@ -4,6 +4,7 @@ import pytest
 
 from lectures import widgets
 from lectures.widgets.training_a_generator import inputs_svg, losses_svg, parted_svg, schedules_svg
+from tests.lectures.seen import seen
 
 
 def test_bars_of_loss_sum_up() -> None:
@@ -48,13 +49,10 @@ def test_the_loss_player_shows_what_was_expected() -> None:
         return words, [float(i + 1) for i in range(len(words))], [[(word.upper(), 0.5)] for word in words]
 
     player = widgets.loss_player(losses, ["to be or", "not"])
-    assert "where “to” occurs, the model expects:   TO  0.50" in player.picture.value
-    player.controls["at"].value = 3
-    assert "where “or” occurs, the model expects:   OR  0.50" in player.picture.value
-    player.controls["sentence"].value = "not"
-    assert "where “not” occurs" in player.picture.value, "a shorter sentence: its last word"
-    player.controls["typed"].value = "be it"
-    assert "sum 3.00" in player.picture.value
+    assert "where “to” occurs, the model expects:   TO  0.50" in seen(player)
+    assert "where “or” occurs, the model expects:   OR  0.50" in seen(player, at=3)
+    assert "where “not” occurs" in seen(player, sentence="not"), "a shorter sentence: its last word"
+    assert "sum 3.00" in seen(player, typed="be it")
 
 
 def schedule_player(yours=None):
@@ -74,34 +72,29 @@ def schedule_player(yours=None):
 def test_the_share_of_truth_falls_with_the_training_step() -> None:
     player, asked = schedule_player()
     assert asked == [(True, True, True)]
-    player.controls["step"].value = 400
-    assert "probability 0.50" in player.picture.value
+    assert "probability 0.50" in seen(player, step=400)
     assert asked[-1] == (True, True, False), "the first is always read true"
     player.controls["half"].value = 200
     assert asked[-1] == (True, False, False)
-    player.controls["schedule"].value = "always"
-    assert "probability 1.00" in player.picture.value
+    assert "probability 1.00" in seen(player, schedule="always")
     assert len(asked) == 3, "what was asked once is kept"
 
 
 def test_a_reversed_schedule_is_drawn_beside_ours() -> None:
     player, _ = schedule_player(lambda i, half: min(1.0, 0.5 * i / half))
-    assert "yours draws a different picture" in player.picture.value
-    assert "probability 0.00" in player.picture.value
+    assert "yours draws a different picture" in seen(player)
+    assert "probability 0.00" in seen(player)
     same, _ = schedule_player(lambda i, half: max(0.0, 1 - 0.5 * i / half))
-    assert "yours draws the same picture" in same.picture.value
+    assert "yours draws the same picture" in seen(same)
 
 
 def test_one_letter_is_exchanged() -> None:
     player = widgets.parting_player(lambda text, seed: text[-1] * 3 + str(seed), "abcde", ["x", "y"])
-    assert "differ in letter 2" in player.picture.value
-    assert "7 of 7" in player.picture.value
-    player.controls["place"].value = 4
-    assert "1 of 4" in player.picture.value
-    player.controls["letter"].value = "y"
-    assert "abcdyyyy0" in player.picture.value
-    player.controls["seed"].value = 2
-    assert "abcdyyyy2" in player.picture.value
+    assert "differ in letter 2" in seen(player)
+    assert "7 of 7" in seen(player)
+    assert "1 of 4" in seen(player, place=4)
+    assert "abcdyyyy0" in seen(player, letter="y")
+    assert "abcdyyyy2" in seen(player, seed=2)
 
 
 def test_a_prototype_is_found_and_edited() -> None:
@@ -111,11 +104,8 @@ def test_a_prototype_is_found_and_edited() -> None:
         return [(sentence, 1.0), ("a <b>", 0.5)], f"{sentence} +{insert} -{delete}"
 
     player = widgets.edit_player(edit, ["a b", "q"], insert="x", delete="y")
-    assert "a b +x -y" in player.picture.value
-    assert "0.50   a &lt;b&gt;" in player.picture.value
-    player.controls["insert"].value = "z"
-    assert "a b +z -y" in player.picture.value
-    player.controls["sentence"].value = "q"
-    assert "no sentence shares a word" in player.picture.value
-    player.controls["typed"].value = "a c"
-    assert "a c +z -y" in player.picture.value
+    assert "a b +x -y" in seen(player)
+    assert "0.50   a &lt;b&gt;" in seen(player)
+    assert "a b +z -y" in seen(player, insert="z")
+    assert "no sentence shares a word" in seen(player, sentence="q")
+    assert "a c +z -y" in seen(player, typed="a c")

@@ -9,6 +9,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from lectures import stored, widgets
+from tests.lectures.seen import seen
 
 
 def added(layers: int = 3) -> widgets.Added:
@@ -19,12 +20,10 @@ def added(layers: int = 3) -> widgets.Added:
 
 def test_what_layers_add_is_summed() -> None:
     play = widgets.added_player(lambda model, sentence: added(), ["ours"], ["the sea is deep"])
-    play.controls["place"].value = 2
     total = 2.0 + 0.5 * (2 + 5 + 8)
-    assert f"'deep' ends at {total:+.2f}" in html.unescape(play.picture.value)
-    assert "most is added by attention of layer 2 (+8.00)" in play.picture.value
-    play.controls["place"].value = 0
-    assert "after 'the': the score of 'sea'" in html.unescape(play.picture.value)
+    assert f"'deep' ends at {total:+.2f}" in html.unescape(seen(play, place=2))
+    assert "most is added by attention of layer 2 (+8.00)" in seen(play)
+    assert "after 'the': the score of 'sea'" in html.unescape(seen(play, place=0))
 
 
 def test_what_layers_add_has_one_shape() -> None:
@@ -40,13 +39,13 @@ def test_a_norm_forgets_the_scale() -> None:
         return F.layer_norm(x, x.shape)
 
     play = widgets.norm_playground({"LayerNorm": norm}, [1.0, 2.0, 6.0], yours={"LayerNorm": lambda x: x})
-    first = play.picture.value.split("yours")[0]
+    first = seen(play).split("yours")[0]
     play.controls["times"].value = 4.0
     said = "mean -0.00, root mean square 1.00" if "mean -0.00" in first else "mean +0.00, root mean square 1.00"
     assert said in first
-    assert "yours draws a different picture" in play.picture.value
+    assert "yours draws a different picture" in seen(play)
     shorter = widgets.norm_playground({"LayerNorm": lambda x: x[:2]}, [1.0, 2.0, 6.0])
-    assert "must return (3,) values" in shorter.picture.value
+    assert "must return (3,) values" in seen(shorter)
 
 
 def test_sizes_are_counted() -> None:
@@ -54,9 +53,8 @@ def test_sizes_are_counted() -> None:
         return {"layers": 12 * layers * d_model**2}, {"layers": 12 * layers * d_model**2 + n}
 
     play = widgets.size_playground(count, {"GPT-3": (12_288, 96, 50_257, 2048)})
-    assert "174 billion parameters" in play.picture.value
-    play.controls["width"].value = 0.5
-    assert "43.5 billion parameters" in play.picture.value
+    assert "174 billion parameters" in seen(play)
+    assert "43.5 billion parameters" in seen(play, width=0.5)
 
 
 def test_depth_is_measured_once() -> None:
@@ -67,20 +65,17 @@ def test_depth_is_measured_once() -> None:
         return [1.0] * depth, [10.0**-layer for layer in range(depth)]
 
     play = widgets.depth_playground(measure, ["post", "pre"], [2, 4])
-    play.controls["depth"].value = 2
-    assert "2 layers: gradient at the first layer ÷ at the last: post 10, pre 10" in play.picture.value
+    assert "2 layers: gradient at the first layer ÷ at the last: post 10, pre 10" in seen(play, depth=2)
     assert len(calls) == 4
 
 
 def test_stored_runs_are_drawn_against_steps_and_seconds() -> None:
     play = widgets.race_explorer(stored("why_transformer"))
-    by_steps = play.picture.value
-    play.controls["against"].value = "seconds"
-    assert "training seconds" in play.picture.value
-    assert play.picture.value != by_steps
+    by_steps = seen(play)
+    assert "training seconds" in seen(play, against="seconds")
+    assert seen(play) != by_steps
     removed = widgets.removed_explorer(stored("changes_of_2017"))
-    removed.controls["row"].value = "without attention"
-    assert "without attention" in removed.picture.value
+    assert "without attention" in seen(removed, row="without attention")
 
 
 class Line:
@@ -115,7 +110,7 @@ def wait_for(play: widgets.TrainingPlayer, steps: int) -> None:
 
 def test_a_training_stops_and_resumes_exactly() -> None:
     play = widgets.training_player({"from noise": Line}, EARLIER)
-    assert "noise" in play.view.picture.value
+    assert "noise" in seen(play.view)
     play.train()
     play.train()  # it runs already
     wait_for(play, 20)
@@ -123,16 +118,16 @@ def test_a_training_stops_and_resumes_exactly() -> None:
     assert not play.running
     stopped = len(play.losses)
     assert 20 <= stopped < 400
-    assert f"{stopped} steps, stopped" in play.view.picture.value
+    assert f"{stopped} steps, stopped" in seen(play.view)
     play.train()
     wait_for(play, 400)
     play.stop()
     alone = Line()
     assert play.losses == [alone.learn() for _ in range(400)]
     assert play.written[400] == alone.write()
-    assert play.written[400] in play.view.picture.value
+    assert play.written[400] in seen(play.view)
     play.start_over()
-    assert "Your run has not begun" in play.view.picture.value
+    assert "Your run has not begun" in seen(play.view)
     assert play.learner is None
 
 
@@ -144,6 +139,6 @@ def test_a_learner_that_fails_is_told() -> None:
     play = widgets.training_player({"from noise": Broken}, EARLIER)
     play.train()
     play.stop()
-    assert "RuntimeError: shapes do not fit" in play.view.picture.value
+    assert "RuntimeError: shapes do not fit" in seen(play.view)
     with pytest.raises(ValueError, match="an earlier run"):
         widgets.training_player({"from noise": Line}, {"losses": [], "written": {}})

@@ -15,7 +15,7 @@ from nlmcore.inspect import capture
 from nlmcore.positions import NoPositions, Rotary
 from nlmcore.recurrent import RecurrentLM
 from nlmcore.transformer import TransformerConfig, TransformerLM
-from tests.pictures import nameless_in_html
+from tests.lectures.seen import seen
 
 CONFIG = TransformerConfig(
     vocab_size=30,
@@ -28,22 +28,13 @@ CONFIG = TransformerConfig(
     attention_positions=Rotary,
 )
 
-
 WORDS = [f"w{i}" for i in range(18)]
-
-
 TOKENS = torch.arange(18)
 
 
 def model(**changes: Any) -> TransformerLM:
     torch.manual_seed(0)
     return TransformerLM(dataclasses.replace(CONFIG, **changes))
-
-
-def drawn(player: widgets.Live, **values: Any) -> str:
-    for name, value in values.items():
-        player.controls[name].value = value
-    return player.picture.value
 
 
 @pytest.fixture(scope="module")
@@ -54,8 +45,7 @@ def player() -> widgets.Live:
 
 def test_it_draws_the_keys_and_weights_of_the_very_head(player: widgets.Live) -> None:
     lm = model()
-    picture = drawn(player, model="grouped", read=9, layer=1, head=4)
-    assert not nameless_in_html(picture)
+    picture = seen(player, model="grouped", read=9, layer=1, head=4)
     with torch.no_grad(), capture(lm) as tape:
         _, state = lm(TOKENS[None, :9])
     cache = state.layers[1]
@@ -70,19 +60,19 @@ def test_it_draws_the_keys_and_weights_of_the_very_head(player: widgets.Live) ->
 
 
 def test_a_window_forgets_what_no_later_word_sees(player: widgets.Live) -> None:
-    assert "crossed out" not in drawn(player, model="window", read=4)
-    picture = drawn(player, read=17)
+    assert "crossed out" not in seen(player, model="window", read=4)
+    picture = seen(player, read=17)
     assert "crossed out: 13 forgotten" in picture
     assert "4 read as they were" in picture
-    assert "17 words the keys and values of 17 are held" in drawn(player, model="grouped")
+    assert "17 words the keys and values of 17 are held" in seen(player, model="grouped")
 
 
 @pytest.mark.parametrize("window", [1, 4])
-def test_a_prompt_longer_than_the_window_is_drawn(window: int) -> None:
+def test_a_prompt_longer_than_the_window_is_seen(window: int) -> None:
     """Of what is read at once, a window keeps the last; the newest word has read more than is kept."""
     player = widgets.cache_player({"window": model(window=window)}, TOKENS[:9], WORDS[:9], prompt=8)
-    assert f"crossed out: {8 - (window - 1)} forgotten" in drawn(player, read=8)
-    assert f"{window - 1} read as they were" in drawn(player, read=9)
+    assert f"crossed out: {8 - (window - 1)} forgotten" in seen(player, read=8)
+    assert f"{window - 1} read as they were" in seen(player, read=9)
 
 
 def products(picture: str) -> tuple[int, int]:
@@ -97,7 +87,7 @@ def test_products_are_those_of_the_matrices(player: widgets.Live) -> None:
         d, layers, heads, d_head = 12, 2, 6, 2
         per_word = layers * (d * (heads + 2 * 2) * d_head + heads * d_head * d + 2 * d * 4 * d) + d * 30
         per_pair = layers * 2 * heads * d_head
-        picture = drawn(player, model="grouped", read=read)
+        picture = seen(player, model="grouped", read=read)
         assert products(picture) == (per_word + read * per_pair, read * per_word + read**2 * per_pair)
     total = sum(per_word + n * per_pair for n in range(1, 19))
     assert f"{total:,} with" in picture
@@ -105,7 +95,7 @@ def test_products_are_those_of_the_matrices(player: widgets.Live) -> None:
 
 def test_dropout_is_off_meanwhile_and_the_model_stays_as_it_was() -> None:
     lm = model(dropout=0.5).train()
-    first, second = (widgets.cache_player({"it": lm}, TOKENS[:3], WORDS[:3]).picture.value for _ in range(2))
+    first, second = (seen(widgets.cache_player({"it": lm}, TOKENS[:3], WORDS[:3])) for _ in range(2))
     assert first == second
     assert lm.training
 
@@ -128,7 +118,7 @@ def test_what_cannot_be_played_is_named() -> None:
     with pytest.raises(ValueError, match="the state of Forgetful has no key-value cache per layer"):
         widgets.cache_player({"it": Forgetful(CONFIG)}, TOKENS, WORDS)
     player = widgets.cache_player({"two": lm, "one": model(n_layers=1)}, TOKENS[:3], WORDS[:3])
-    assert "one has the layers 0 to 0" in drawn(player, layer=1, model="one")
+    assert "one has the layers 0 to 0" in seen(player, layer=1, model="one")
 
 
 def test_a_cache_that_does_not_fit_is_refused() -> None:

@@ -10,6 +10,7 @@ import torch
 
 from lectures import widgets
 from lectures.widgets.vanishing_gradients import cliff_svg, clipped_svg, eigenvalues_svg, grey_png
+from tests.lectures.seen import seen
 
 
 def test_eigenvalues_lie_where_they_should() -> None:
@@ -43,10 +44,9 @@ def test_powers_of_a_matrix_follow_the_radius() -> None:
     widget = widgets.matrix_powers(
         power_norms, {"I": torch.eye(3)}, steps=10, yours=lambda W, steps: [1.0] * (steps + 1)
     )
-    assert f"‖U¹⁰‖ = {0.9**10:.2g}" in widget.picture.value
-    assert "yours draws a different picture" in widget.picture.value
-    widget.controls["radius"].value = 1.0
-    assert "yours draws the same picture" in widget.picture.value
+    assert f"‖U¹⁰‖ = {0.9**10:.2g}" in seen(widget)
+    assert "yours draws a different picture" in seen(widget)
+    assert "yours draws the same picture" in seen(widget, radius=1.0)
 
 
 def test_jacobians_multiply_from_the_last_step_back() -> None:
@@ -55,10 +55,8 @@ def test_jacobians_multiply_from_the_last_step_back() -> None:
 
     inputs = torch.tensor([[1.0, 1.0], [3.0, 3.0], [5.0, 5.0]])
     widget = widgets.jacobian_playground(scaled, torch.eye(2), inputs)
-    widget.controls["radius"].value, widget.controls["size"].value = 1.0, 1.0
     for distance, product in ((1, 5), (2, 15), (3, 15)):
-        widget.controls["distance"].value = distance
-        assert f"= {product:.2g};" in widget.picture.value
+        assert f"= {product:.2g};" in seen(widget, radius=1.0, size=1.0, distance=distance)
 
 
 def test_gradients_of_built_cells_are_cached_and_drawn() -> None:
@@ -73,10 +71,8 @@ def test_gradients_of_built_cells_are_cached_and_drawn() -> None:
 
     widget = widgets.gradient_playground(norms, build, {"RNN": "rnn"}, ["a"], torch.zeros(1, 21, 2), gains=(1.0, 2.0))
     assert len(calls) == 2, "every line once, beforehand"
-    widget.controls["gain"].value = 2.0
-    widget.controls["length"].value = 11
+    assert f"at distance 10: a: {2.0**-10:.1e}" in seen(widget, gain=2.0, length=11)
     assert len(calls) == 2
-    assert f"at distance 10: a: {2.0**-10:.1e}" in widget.picture.value
 
 
 def by_norm(gradients: list[torch.Tensor], n_max: float) -> list[torch.Tensor]:
@@ -93,13 +89,13 @@ def test_clipping_is_drawn_as_it_is_done() -> None:
         return [by_norm([g], n_max)[0] for g in gradients]
 
     widget = widgets.clipping_playground(by_norm, {"each entry": each}, yours=per_parameter)
-    assert "by its norm: length 1.00, direction 20°" in widget.picture.value
-    assert "each entry: length 1.41, direction 45°" in widget.picture.value
-    assert "yours draws a different picture" in widget.picture.value
+    assert "by its norm: length 1.00, direction 20°" in seen(widget)
+    assert "each entry: length 1.41, direction 45°" in seen(widget)
+    assert "yours draws a different picture" in seen(widget)
     nothing = widgets.clipping_playground(lambda gradients, n_max: None, {})
-    assert "as many gradients as it receives" in nothing.picture.value
+    assert "as many gradients as it receives" in seen(nothing)
     longer = widgets.clipping_playground(lambda gradients, n_max: [torch.ones(3) for _ in gradients], {})
-    assert "must keep its shape, here (1,) each, got shapes (3,), (3,)" in longer.picture.value
+    assert "must keep its shape, here (1,) each, got shapes (3,), (3,)" in seen(longer)
 
 
 def test_descent_follows_the_gradient() -> None:
@@ -109,6 +105,5 @@ def test_descent_follows_the_gradient() -> None:
     widget = widgets.cliff_playground(
         by_norm, bowl, {"not clipped": lambda g, n: g}, start=(2.0, 0.0), w_range=(-3.0, 3.0), b_range=(-3.0, 3.0)
     )
-    widget.controls["step"].value = 1
-    assert "clipped by its norm: loss 1.4450 at w = 1.70" in widget.picture.value
-    assert "not clipped: loss 0.0000 at w = 0.00" in widget.picture.value
+    assert "clipped by its norm: loss 1.4450 at w = 1.70" in seen(widget, step=1)
+    assert "not clipped: loss 0.0000 at w = 0.00" in seen(widget)

@@ -1,13 +1,13 @@
 """A filter that slides, filters that fired, who sees whom, neighbours in place."""
 
 import re
-import xml.dom.minidom as xml
 
 import numpy as np
 import pytest
 
 from lectures import widgets
 from lectures.widgets.windows_and_convolutions import KINDS, architecture, convolution_svg, fired_svg, reach_svg
+from tests.lectures.seen import seen, spoken
 
 WORDS = ["a", "b", "c", "d", "e", "f"]
 
@@ -17,31 +17,24 @@ def convolve(x, w):
     return np.array([w @ x[t : t + len(w)] for t in range(len(x) - len(w) + 1)])
 
 
-def spoken(drawing: str) -> str:
-    return xml.parseString(drawing).documentElement.getAttribute("aria-label")
-
-
-def player(**settings) -> widgets.Live:
-    widget = widgets.convolution_player(
-        convolve, [1, 0, 2, 1, -1, 3], WORDS, {"rise": [-1, 1], "sum": [1, 1, 1]}, yours=settings.pop("yours", None)
+def player(yours=None) -> widgets.Live:
+    return widgets.convolution_player(
+        convolve, [1, 0, 2, 1, -1, 3], WORDS, {"rise": [-1, 1], "sum": [1, 1, 1]}, yours=yours
     )
-    for name, value in settings.items():
-        widget.controls[name].value = value
-    return widget
 
 
 def test_the_sum_is_written_out() -> None:
-    assert "y at “c” = −1·0 + 1·2 = 2; it has not seen any later word" in spoken(player(at=2).picture.value)
-    assert "y at “a” = −1·0 + 1·1 = 1" in spoken(player(at=0).picture.value), "a zero is padded in front"
-    assert "−1·1 + 1·(−1) = −2" in spoken(player(at=4).picture.value)
+    assert "y at “c” = −1·0 + 1·2 = 2; it has not seen any later word" in spoken(seen(player(), at=2))
+    assert "y at “a” = −1·0 + 1·1 = 1" in spoken(seen(player(), at=0)), "a zero is padded in front"
+    assert "−1·1 + 1·(−1) = −2" in spoken(seen(player(), at=4))
 
 
 def test_zeros_on_both_sides_let_the_future_in() -> None:
-    seen = spoken(player(chosen="sum", padding="on both sides", at=2).picture.value)
-    assert "y at “c” = 1·0 + 1·2 + 1·1 = 3; it has seen a later word" in seen
-    assert "= 3; it has not seen any" in spoken(player(chosen="sum", padding="in front", at=2).picture.value)
+    said = spoken(seen(player(), chosen="sum", padding="on both sides", at=2))
+    assert "y at “c” = 1·0 + 1·2 + 1·1 = 3; it has seen a later word" in said
+    assert "= 3; it has not seen any" in spoken(seen(player(), chosen="sum", padding="in front", at=2))
     assert "1·(−1) + 1·3 + 1·0 = 2; it has seen a later word" in spoken(
-        player(chosen="sum", padding="on both sides", at=5).picture.value
+        seen(player(), chosen="sum", padding="on both sides", at=5)
     ), "past the end there is nothing, and still it would have looked"
 
 
@@ -49,9 +42,9 @@ def test_a_convolution_of_ones_own() -> None:
     def turned(x, w):
         return convolve(x, w[::-1])
 
-    assert "yours draws the same picture" in player(yours=convolve).picture.value
-    assert "yours draws a different picture" in player(yours=turned).picture.value
-    assert "one output per input" in player(yours=lambda x, w: x[1:]).picture.value
+    assert "yours draws the same picture" in seen(player(yours=convolve))
+    assert "yours draws a different picture" in seen(player(yours=turned))
+    assert "one output per input" in seen(player(yours=lambda x, w: x[1:]))
 
 
 def test_shapes_that_do_not_fit_are_refused() -> None:
@@ -73,15 +66,11 @@ def fired(text: str) -> widgets.Fired:
 
 def test_the_explorer_goes_by_the_pull() -> None:
     widget = widgets.filter_explorer(fired, ["xxabc", "cc"])
-    assert "filter 1, 2 letters wide" in widget.picture.value
-    assert "its strongest window, “ab”, pulls 2.00 towards “A”" in widget.picture.value
-    widget.controls["rank"].value = 2
-    assert "“c”, pulls 0.50 towards “C”" in widget.picture.value
-    widget.controls["text"].value = "cc"
-    widget.controls["rank"].value = 1
-    assert "filter 2, 1 letters wide" in widget.picture.value, "here the other one pulls more"
-    widget.controls["own"].value = "NO"
-    assert "small letters" in widget.picture.value
+    assert "filter 1, 2 letters wide" in seen(widget)
+    assert "its strongest window, “ab”, pulls 2.00 towards “A”" in seen(widget)
+    assert "“c”, pulls 0.50 towards “C”" in seen(widget, rank=2)
+    assert "filter 2, 1 letters wide" in seen(widget, text="cc", rank=1), "here the other one pulls more"
+    assert "small letters" in seen(widget, own="NO")
     with pytest.raises(ValueError, match="at least one"):
         widgets.filter_explorer(fired, [])
 
@@ -116,19 +105,17 @@ def test_the_playground_shows_what_was_measured() -> None:
         return [0, 0, 0, 0.1, 0.2, 0.3]
 
     widget = widgets.reach_playground(measure, WORDS)
-    assert "measured: 3 words have a nonzero gradient" in widget.picture.value
-    assert "it depends on 3: d e f" in widget.picture.value
+    assert "measured: 3 words have a nonzero gradient" in seen(widget)
+    assert "it depends on 3: d e f" in seen(widget)
     widget.controls["spread"].value = "1, 2, 4, …"
     assert asked[-1] == ("convolution", 3, 2, (1, 2, 4), 5)
-    pictures = {widget.picture.value}
+    pictures = {seen(widget)}
     for kind in KINDS[1:]:
-        widget.controls["kind"].value = kind
-        pictures.add(widget.picture.value)
+        pictures.add(seen(widget, kind=kind))
         for control, value in (("layers", 2), ("kernel", 3), ("spread", "1, 1, 1, …"), ("at", 2)):
-            before, kept = widget.picture.value, widget.controls[control].value
-            widget.controls[control].value = value
-            assert widget.picture.value != before, f"{kind}: {control} says nothing"
-            widget.controls[control].value = kept
+            before, kept = seen(widget), widget.controls[control].value
+            assert seen(widget, **{control: value}) != before, f"{kind}: {control} says nothing"
+            seen(widget, **{control: kept})
     assert len(pictures) == len(KINDS)
     count = len(asked)
     widget.controls["kind"].value = "convolution"
@@ -141,7 +128,6 @@ def test_both_models_are_shown() -> None:
         return widgets.Continued([context, str(rank)], "never seen", best)
 
     widget = widgets.neighbour_playground(continued, ["x", "y"], neighbours=3)
-    assert "“x 0 …”" in widget.picture.value
-    assert all(part in widget.picture.value for part in ("never seen", "counted", "learned", "↵", ">0.250<"))
-    widget.controls["rank"].value = 2
-    assert "“x 2 …”" in widget.picture.value
+    assert "“x 0 …”" in seen(widget)
+    assert all(part in seen(widget) for part in ("never seen", "counted", "learned", "↵", ">0.250<"))
+    assert "“x 2 …”" in seen(widget, rank=2)
