@@ -88,7 +88,7 @@ widgets.architecture_player(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. The two small parts: norm and feed-forward network
 #
-# The vectors on the pathway change in size from layer to layer, but a sublayer should receive vectors of constant size. **LayerNorm** (Ba et al. 2016) subtracts the mean of the $d$
+# The vectors on the pathway change in size from layer to layer, but a sublayer should receive vectors of similar size. **LayerNorm** (Ba et al. 2016) subtracts the mean of the $d$
 # features of *one* vector and divides by their standard deviation. **RMSNorm** (Zhang & Sennrich 2019) only divides by the root mean
 # square, which takes fewer operations. Both then multiply by a learned gain $g$, and LayerNorm adds a learned bias $b$:
 #
