@@ -64,7 +64,7 @@ from nlmcore.training import (
 # $$L = \sum_{t=1}^{T} L_t, \qquad L_t = -\sum_{v} \mathbf 1[v = w_{t+1}] \ln \hat y_t[v] = -\ln \hat y_t[w_{t+1}].$$
 #
 # $e^{-L}$ is the probability of the whole text ([lecture 1](01_language_models.ipynb)). For training, $L$ is divided by the
-# number of predictions, so that long and short texts have gradients of similar size.
+# number of predictions, so that the loss does not grow with the length of the text.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 words_lm, words, card = checkpoint("word_lstm")  # a recurrent network over words of Shakespeare
@@ -466,7 +466,7 @@ show.predict(
 # </details>
 #
 # **In this network an error makes further errors more probable. The effect fades along the word, but it is still there at the eighth position.** (One network, one task. We
-# did not test what makes it fade.) The literature is divided. He et al. (2021) let language models continue real prefixes, and prefixes
+# did not test why.) The literature is divided. He et al. (2021) let language models continue real prefixes, and prefixes
 # that the models wrote themselves. They find that the latter do limited harm, which does not grow, and suggest that a model can
 # *recover by itself*. Arora et al. (2022) do find that errors accumulate.
 
@@ -702,7 +702,7 @@ show.predict(
 #
 # | who judges | name |
 # |---|---|
-# | an expert who says what to do next | DAgger (Ross et al. 2011), from robotics |
+# | an expert who says what to do next | DAgger (Ross et al. 2011), from imitation learning |
 # | a discriminator that tells from the hidden states whether the network reads the reference or its own output | Professor Forcing (Lamb et al. 2016) |
 # | a score for the whole text, as in reinforcement learning | Ranzato et al. 2016; the training of assistants ([lecture 24](24_assistant.ipynb)) |
 # | a larger model that predicts the next word | on-policy distillation (Agarwal et al. 2024) |

@@ -144,8 +144,8 @@ HTML(
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # In the picture the decoder's states are called $s$, as in [lecture 12](12_attention.ipynb), and the encoder reads **from right to left**<!--[[? translator.encoder.reverse]]-->,
-# a trick of Sutskever et al. The *last* word that it reads is the *first* word of the source. Section 6 measures how much that helps. The
-# orange arrows are the loop of every generator: the decoder reads the word that it has just written.
+# a trick of Sutskever et al. The *last* word that it reads is the *first* word of the source. Section 6 measures how much that helps. Along
+# the orange arrows the decoder reads the word that it has just written.
 #
 # Here is a trained translator that is small enough to look inside. Its encoder and decoder are GRUs with states of 128 values, and we trained it on numbers of up to twelve English
 # words. (`python -m lectures.recipes thought_vector` trains it again.)

@@ -741,7 +741,7 @@ show.predict(
 # - On average the first token gets 0.58<!--[[on_first.mean():.2f]]--> of the weight, where a uniform share would be 0.14<!--[[(1 / torch.arange(2, n + 1)).mean():.2f]]-->. Two thirds<!--[[? abs((on_first.mean(-1) > 0.5).float().mean() - 2 / 3) < 0.02]]--> of the heads
 #   give it more than half. Such a token is called an **attention sink** (Xiao et al. 2024).
 # - Its value vector is short, a quarter (0.26<!--[[ratio.median():.2f]]-->) of the usual length. But its
-#   weight is so large that the vector that it adds (its weight times its value) is 0.86<!--[[contributed:.2f]]--> times as long as the sum of all others (median over all heads and later tokens).
+#   weight is so large that its weight times its value is 0.86<!--[[contributed:.2f]]--> times as long as the sum of all others (median over all heads and later tokens).
 # - Layer 16, head 0 reads the previous token<!--[[? divmod(best, 9) == (16, 0)]]-->, with a weight of 0.75<!--[[before.max():.2f]]--> on average.
 # - In "one two three four one two three", the final "three" reads "four" in layer 8, head 2, with a weight of 0.66<!--[[continued[3]:.2f]]-->. "Four" is
 #   the word that followed "three" *the first time*. Heads that do so in any repeated text are called **induction heads** (Olsson et al. 2022). One example does

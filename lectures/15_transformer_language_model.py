@@ -88,7 +88,7 @@ widgets.architecture_player(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. The two small parts: norm and feed-forward network
 #
-# The vectors on the pathway change in size from layer to layer, but a sublayer should receive vectors of constant size. **LayerNorm** (Ba et al. 2016) subtracts the mean of the $d$
+# The vectors on the pathway change in size from layer to layer, but a sublayer should receive vectors of similar size. **LayerNorm** (Ba et al. 2016) subtracts the mean of the $d$
 # features of *one* vector and divides by their standard deviation. **RMSNorm** (Zhang & Sennrich 2019) only divides by the root mean
 # square, which takes fewer operations. Both then multiply by a learned gain $g$, and LayerNorm adds a learned bias $b$:
 #
@@ -1067,7 +1067,7 @@ show.predict(
 # - An LSTM instead of attention reaches 2.00<!--[[loss["an LSTM instead of attention"].mean():.2f]]-->, the best row<!--[[? ranked[0] == "an LSTM instead of attention"]]-->, with 32<!--[[100 * size["an LSTM instead of attention"] / size["all of 2017's changes"] - 100:.0f]]--> % more parameters. In section 8, too, an LSTM is ahead after so few steps.
 # </details>
 #
-# **The small model needs the residual connections most, then attention and the feed-forward networks, then positions.** It shows no need of several heads or of LayerNorm.
+# **Removing the residual connections harms the small model most, then removing attention or the feed-forward networks, then positions.** It shows no need of several heads or of LayerNorm.
 # Experiments with three layers cannot tell what a deep model needs.
 
 # %% [markdown] slideshow={"slide_type": "notes"}

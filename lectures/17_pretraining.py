@@ -149,7 +149,7 @@ widgets.family_playground(
 # - **T5** (Raffel et al. 2020) turns each task into a source text and a target text. (**BART**, Lewis et al. 2020, also corrupts the source, but its decoder writes the whole text.) Narang et al. (2021), the study of [lecture 19](19_do_modifications_transfer.ipynb), start from T5's model with 223 million parameters in 12 + 12 layers.
 # - **Llama** (Touvron et al. 2023) and **SmolLM2** are causal models with RMSNorm, SwiGLU and rotary positions ([lecture 14](14_positions.ipynb)).
 #
-# **Leaderboards** such as GLUE (2018) and SuperGLUE (2019) rank such models by their mean score over many tasks. Such a table has one score per model and task, without a spread over seeds. Dodge et al. (2020) fine-tune BERT hundreds of times on four of GLUE's tasks and change only the seed; the scores differ substantially. So a small gap may be chance ([lecture 19](19_do_modifications_transfer.ipynb)).
+# **Leaderboards** such as GLUE (2018) and SuperGLUE (2019) rank such models by their mean score over many tasks. They show one score per model and task, without a spread over seeds. Dodge et al. (2020) fine-tune BERT hundreds of times on four of GLUE's tasks and change only the seed; the scores differ substantially. So a small gap may be chance ([lecture 19](19_do_modifications_transfer.ipynb)).
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **MiniLM, our encoder, was trained with two more objectives.** First MiniLM (Wang et al. 2020) was *distilled*, that is, trained to imitate the attention of a larger encoder. Then the Sentence-Transformers project trained it with a **contrastive objective** on pairs of sentences $(a_i, b_i)$ that belong together,

@@ -416,7 +416,7 @@ show.predict(
 # |---|---|---|---|---|
 # | MNLI, % right | 83.4 | 80.2 | 73.1 | 80.5 |
 #
-# Together the two do not reach full attention, so BigBird adds global tokens. Its stronger model (ETC) uses **no random blocks** at all.
+# Together the two do not reach full attention, so BigBird adds global tokens. Its variant ETC uses **no random blocks** at all.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *11 minutes. Let the room say which cells a global token fills before you press the button (a row and a column). Slide *layers* with the orange row in view. Then ask which of *window* and *Longformer* needs fewer pairs for three layers, and what *every size-th* never reaches. What goes wrong: they
@@ -541,7 +541,7 @@ def by_path(name, layers):
 # <details><summary><b>What to notice</b></summary>
 #
 # - **The window finds what is near.** It finds all cards one layer away<!--[[? by_path("window", 1) == 100]]-->, on average half of those two layers away<!--[[? 45 < by_path("window", 2) < 55]]-->, and guesses where no path leads from the card to the question (12<!--[[by_path("window", 4):.0f]]--> %).
-# - **The number of keys does not explain it.** The wider window has 23<!--[[needle["rows"]["wider window"]["keys"]:.0f]]--> keys per query and finds 61<!--[[found("wider window"):.0f]]--> %. *Window + random* finds 90<!--[[found(random_too):.0f]]--> % with fewer keys<!--[[? needle["rows"][random_too]["keys"] < needle["rows"]["wider window"]["keys"] and min(right[random_too]) > max(right["wider window"])]]-->.
+# - **More keys do not explain what random blocks add.** The wider window has 23<!--[[needle["rows"]["wider window"]["keys"]:.0f]]--> keys per query and finds 61<!--[[found("wider window"):.0f]]--> %. *Window + random* finds 90<!--[[found(random_too):.0f]]--> % with fewer keys<!--[[? needle["rows"][random_too]["keys"] < needle["rows"]["wider window"]["keys"] and min(right[random_too]) > max(right["wider window"])]]-->.
 # - *Window + global* finds 91<!--[[found(global_too):.0f]]--> % on average, but with one seed only 65<!--[[100 * min(right[global_too]):.0f]]--> %, although every card is at most two layers away<!--[[? all(run[2:] == [None, None] for run in needle["rows"][global_too]["by_layers"])]]-->. Seed by seed, the interval of its difference from *window + random* contains 0<!--[[? abs(gap) < half]]-->, so this test cannot rank the two.
 # - **BigBird's pattern closes the gap.** With random blocks and global tokens together it finds 99<!--[[found(everything):.0f]]--> %.
 # - **At this learning rate Linformer learns late.** After 500 steps it only guesses, and finds 13<!--[[found("Linformer"):.0f]]--> %. With as many keys as positions it finds 14<!--[[found("Linformer, k = n"):.0f]]--> %, so more keys do not help it in so few steps. After five times the steps four<!--[[words(sum(share > 0.99 for share in right[slow]))]]--> of five seeds find nearly every card.
@@ -751,7 +751,7 @@ ratio = {key: attention_of[key] / network_of[key] for key in attention_of}
 # | 4. Longer texts would unlock better models. | For 131,072 tokens our core would need 379<!--[[at("full, fused", 131_072):.0f]]--> s per layer, and 14<!--[[at("Longformer", 131_072):.0f]]--> s with Longformer (extrapolated from an eighth of the length). | Open: our scale cannot test it. |
 #
 # - Time is not proportional to multiply-adds. At 2,048 tokens an attention layer of SmolLM2's sizes has 1.2<!--[[ratio["multiply_adds"]:.1f]]--> times the multiply-adds of its feed-forward network and takes 2.5<!--[[ratio["seconds"]:.1f]]--> times as long.
-# - Claim 1 counts a pass over a whole text. A model that *writes* reads its whole cache for every token. The cache grows with $n$ at any width, to 3.0<!--[[cache_bytes(30, 3, 64, 131_072) / 1e9:.1f]]--> GB for SmolLM2 at 131,072 tokens.
+# - Claim 1 counts a pass over a whole text. A model that *writes* reads its whole cache for every token. The cache grows with $n$ at any width, to 3.0<!--[[cache_bytes(30, 3, 64, 131_072) / 1e9:.1f]]--> GB for SmolLM2 at 131,072 tokens in half precision.
 # </details>
 #
 # **The quadratic part is small in a wide model that reads short texts, but it dominates the cost of long texts.**

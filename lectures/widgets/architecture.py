@@ -20,12 +20,12 @@ __all__ = ["architecture", "architecture_parts", "architecture_player"]
 SAYS = {
     "embedding": "One vector per token, a row of the table. These vectors are the residual pathway.",
     "positions": "A vector for the position is added. Without it attention does not see the order (with a causal mask, it sees some of it).",
-    "norm": "The norm gives all vectors the same size, each separately. It normalises only the input of the sublayer, not the pathway.",
+    "norm": "The norm gives all vectors a similar size, each separately. It normalises only the input of the sublayer, not the pathway.",
     "post-norm": "Post-norm: the pathway itself is normalised, after the sum.",
     "causal attention": "Causal attention: each position reads itself and the earlier ones. Only here does information move between positions.",
     "network": "The feed-forward network processes each position separately, with the same weights.",
     "plus": "The output of the sublayer is added to the vector on the pathway.",
-    "final norm": "After the last layer one more norm gives all vectors the same size.",
+    "final norm": "After the last layer one more norm gives all vectors a similar size.",
     "unembedding": "Each token of the vocabulary has a vector. Its dot product with the vector on the pathway is the score of the token.",
 }
 """By the end of a piece's key: what a language model's parts do."""
