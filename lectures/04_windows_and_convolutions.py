@@ -989,7 +989,7 @@ show.predict(
 # </details>
 #
 # The architecture decides what a model *can* see. How strongly it sees a distant word before training also depends on the initial
-# weights. In the recurrent network with PyTorch's $U$, the gradient of the first word is more than a thousand times smaller<!--[[? by_default[2] > 1000]]--> than that of the last. With a random rotation, it is at most 3<!--[[max(orthogonal):.0f]]--> times smaller. Training decides what the model *will* use;
+# weights. In these five runs of the recurrent network with PyTorch's $U$, the gradient of the first word is more than a thousand times smaller<!--[[? by_default[0] > 1000]]--> than that of the last, with a random rotation less than four times<!--[[? max(orthogonal) < 4]]-->. Training decides what the model *will* use;
 # [lecture 7](07_vanishing_gradients.ipynb) follows the gradient through time.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
