@@ -146,8 +146,8 @@ show.predict(
 # - After "I will" the 3-gram, which looks at the previous two words, gives "not<!--[[suggest["3-gram"]("I will ")[0][0]]]-->" a probability of 0.16<!--[[suggest["3-gram"]("I will ")[0][1]:.2f]]-->.
 # - The 1-gram ignores the previous words, so they do not change its answer<!--[[? len({tuple(suggest["1-gram"](f"{word} ")) for word in ("I will", "My lord, the", "sleep", "king")}) == 1]]--> (within a word it keeps only the words that start with
 #   the letters that you typed).
-# - After "I love the " the 3-gram gives "king" a probability of 0.06<!--[[dict(suggest["3-gram"]("I love the "))["king"]:.2f]]-->; after "I love the k" it is 0.92<!--[[dict(suggest["3-gram"]("I love the k"))["king"]:.2f]]-->. One letter
-#   can say more than two words.
+# - After "I love the " the 3-gram gives "king" a probability of 0.06<!--[[dict(suggest["3-gram"]("I love the "))["king"]:.2f]]-->; after "I love the k" it is 0.92<!--[[dict(suggest["3-gram"]("I love the k"))["king"]:.2f]]-->, because the letter
+#   rules out most words.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}

@@ -989,7 +989,7 @@ show.predict(
 # </details>
 #
 # The architecture decides what a model *can* see. How strongly it sees a distant word before training also depends on the initial
-# weights. In the recurrent network with PyTorch's $U$, the gradient of the first word is more than a thousand times smaller<!--[[? by_default[2] > 1000]]--> than that of the last. With a random rotation, it is at most 3<!--[[max(orthogonal):.0f]]--> times smaller. Training decides what the model *will* use;
+# weights. In these five runs of the recurrent network with PyTorch's $U$, the gradient of the first word is more than a thousand times smaller<!--[[? by_default[0] > 1000]]--> than that of the last, with a random rotation less than four times<!--[[? max(orthogonal) < 4]]-->. Training decides what the model *will* use;
 # [lecture 7](07_vanishing_gradients.ipynb) follows the gradient through time.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -1059,8 +1059,8 @@ show.predict(
 #   perplexity on a test play, 52<!--[[unharmed:.0f]]-->, rises to 59<!--[[harmed[0]:.0f]]--> if we replace the first word and to 589<!--[[harmed[3]:.0f]]--> if we replace the last.
 # - The concatenated window (57.4<!--[[rows["concatenated, window 4"]:.1f]]-->) and the 5-gram (57.9<!--[[rows["5-gram, Kneser–Ney"]:.1f]]-->) are too close to be ranked by single runs. The network of section 2, trained for
 #   three<!--[[words(result["network"]["passes"])]]--> epochs instead of one, has 54.4<!--[[result["overall"]["feed-forward, window 4"]:.1f]]-->.
-# - The convolutions have 49.8<!--[[rows["convolutions, 9 words"]:.1f]]-->, but also more parameters: with two tables, like the window, they would have 1,613,192<!--[[untied:,]]-->, whereas the window has
-#   1,350,664<!--[[untied_window:,]]-->.
+# - The convolutions have 49.8<!--[[rows["convolutions, 9 words"]:.1f]]-->. They have 973,192<!--[[table["neural"]["convolutional (9)"]["parameters"]:,]]--> parameters, fewer than the window's 1,350,664<!--[[untied_window:,]]-->, because they have
+#   one table instead of two. With two they would have more<!--[[? untied > untied_window > table["neural"]["convolutional (9)"]["parameters"]]]-->.
 # - Do the tied embeddings make the difference? We trained smaller networks of both kinds with initial embeddings of the same size, each at the best of the learning rates that we tried, with
 #   five seeds (`python -m lectures.recipes tied`). With two tables in both, the convolutions are ahead by 0.111<!--[[tied["lower"]["untied"]["mean"]:.3f]]--> ± 0.006<!--[[tied["lower"]["untied"]["half"]:.3f]]--> nats per word; with one
 #   table in both, by 0.067<!--[[tied["lower"]["tied"]["mean"]:.3f]]--> ± 0.009<!--[[tied["lower"]["tied"]["half"]:.3f]]--><!--[[? all(of["mean"] > of["half"] for of in tied["lower"].values())]]-->. So the convolutions lead in either form.

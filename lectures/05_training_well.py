@@ -708,7 +708,7 @@ compared(everything, 2.0, 3.5, "Test loss of 20 layers by initialisation and nor
 # - In this plain stack LayerNorm hurts, and for BatchNorm five seeds show no difference<!--[[? abs(batch_norm[0]) < batch_norm[1]]]-->. From He's weights, LayerNorm ends 0.30<!--[[layer_norm[0]:.2f]]--> ± 0.09<!--[[layer_norm[1]:.2f]]--> nats *above* the network without normalisation<!--[[? layer_norm[0] > layer_norm[1]]]-->, and BatchNorm
 #   0.06<!--[[batch_norm[0]:.2f]]--> ± 0.13<!--[[batch_norm[1]:.2f]]-->. From weights of 0.01, the network with LayerNorm learns nothing beyond the frequencies of the characters<!--[[? ends_of["0.01, LayerNorm"][0] > by_frequency]]-->. We do not know why.
 # - With LayerNorm *and* residual connections the same layers learn. They end 0.54<!--[[he_gain[0]:.2f]]--> ± 0.05<!--[[he_gain[1]:.2f]]--> nats below the plain stack without normalisation if both start from He's weights, and 0.95<!--[[small_gain[0]:.2f]]--> ± 0.04<!--[[small_gain[1]:.2f]]--> nats below it if both start from weights of 0.01.
-# - With LayerNorm and residual connections, the losses from these two initialisations hardly differ: by 0.01<!--[[abs(with_skips[0]):.2f]]--> ± 0.01<!--[[with_skips[1]:.2f]]--> nats<!--[[? abs(with_skips[0]) < with_skips[1]]]-->.
+# - With LayerNorm and residual connections, the losses from these two initialisations differ by only 0.01<!--[[abs(with_skips[0]):.2f]]--> ± 0.01<!--[[with_skips[1]:.2f]]--> nats<!--[[? abs(with_skips[0]) < with_skips[1]]]-->.
 # </details>
 #
 # A residual connection gives signal and gradient a path that bypasses the weights, so small initial weights cannot block them. Large ones can still inflate the signal;
@@ -999,7 +999,7 @@ show.predict(
 #
 # | check | healthy | if not |
 # |---|---|---|
-# | loss at step 0 | $\ln V$, or a little more | initial weights too large; wrong targets |
+# | loss at step 0 | $\ln V$, or a little more | initial weights too large; a sum instead of a mean |
 # | overfit *one* minibatch | falls to nearly 0 | a bug in the model, the loss or the update, or a bad rate; stop here and find it |
 # | gradient norm of every parameter | none is 0, none keeps growing | weights at 0; a part cut off from the graph; `zero_grad` forgotten |
 # | loss against the entropy of single tokens (the loss if you know only their frequencies) | soon falls below it | input and target do not belong together; the signal dies on its way; softmax twice |

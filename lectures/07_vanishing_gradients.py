@@ -657,7 +657,7 @@ widgets.cliff_playground(
 #   gradient is nearly 0.
 # - **Clipped by its norm**: the path meets the same cliff, but is pushed back only a little. After 60 steps the loss is 0.0247<!--[[descend(clip_by_norm, 0.3, 1)[1][-1]:.4f]]-->. It
 #   was below 0.001 on the way<!--[[? min(descend(clip_by_norm, 0.3, 1)[1]) < 0.001]]-->, but with steps of this length the path keeps bouncing and cannot settle.
-# - A lower rate, 0.1, only postpones the jump. After 450 steps the path without clipping is out of the picture<!--[[? descend(no_clipping, 0.3, 0.1, 450)[0][1] > 0]]-->; the path clipped by its norm has a loss below 0.001<!--[[? descend(clip_by_norm, 0.3, 0.1, 450)[1][-1] < 0.001]]-->.
+# - A lower rate, 0.1, only postpones the jump. After 450 steps the path without clipping is out of the picture<!--[[? descend(no_clipping, 0.3, 0.1, 450)[0][1] > 0]]-->; the path with clipping by the norm has a loss below 0.001<!--[[? descend(clip_by_norm, 0.3, 0.1, 450)[1][-1] < 0.001]]-->.
 # </details>
 #
 # **Clipping at 0.3 shortens only 7<!--[[clipped_steps(0.3)]]--> of the 60 steps here. Without it a single step throws the path out.**

@@ -763,7 +763,7 @@ show.table(
 # for 250 steps with five seeds (`python -m lectures.recipes race`). Guessing gives 12.5 %. The gates that keep the old state start with
 # the cells' defaults here: a bias of 1 in the UGRNN, about 0 in the GRU, 1 in the LSTM. A second LSTM starts with a bias of 3.
 #
-# > **Ask yourself.** The picture shows one race, seed 1. How much of this order would you expect to see with a different seed?
+# > **Ask yourself.** The picture shows one race, seed 1. Would you expect the same order with a different seed?
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *Let them bet on a gap before you click through the seeds. What goes wrong: they rank the cells after the first seed. Ask which of the
@@ -919,13 +919,13 @@ HTML(
 # - **Memorising.** With 500 and with 1,000 parameters the RNN and the UGRNN store more than the LSTM<!--[[? all(less["memorising"][of][n][0] > less["memorising"][of][n][1] for of in ("rnn", "ugrnn") for n in ("500", "1000"))]]-->; with 2,000 parameters no cell differs clearly from the LSTM<!--[[? all(abs(less["memorising"][of]["2000"][0]) < less["memorising"][of]["2000"][1] for of in less["memorising"])]]-->. No run stores more than 2.4<!--[[bits.max():.1f]]--> bits
 #   per parameter, whereas Collins et al. reach five after long tuning. Such short runs cannot distinguish how much a cell can hold from how fast it learns.
 # - **Characters.** The GRU and the LSTM differ by at most about 0.1 nats, and five seeds do not show which is better<!--[[? all(abs(less["characters"]["gru"][n][0]) + less["characters"]["gru"][n][1] < 0.12 for n in ("20000", "60000"))]]--><!--[[? all(abs(less["characters"]["gru"][n][0]) < less["characters"]["gru"][n][1] for n in ("20000", "60000"))]]-->. With 60,000 parameters the RNN needs 0.13<!--[[less["characters"]["rnn"]["60000"][0]:.2f]]--> ± 0.07<!--[[less["characters"]["rnn"]["60000"][1]:.2f]]--> nats more than the LSTM<!--[[? less["characters"]["rnn"]["60000"][0] > less["characters"]["rnn"]["60000"][1]]]-->, and the UGRNN 0.32<!--[[less["characters"]["ugrnn"]["60000"][0]:.2f]]--> ± 0.10<!--[[less["characters"]["ugrnn"]["60000"][1]:.2f]]-->.
-# - **A learning rate that is the same for all cells can change their order.** At a rate of 0.003 the plain RNN is ahead of the LSTM by 0.2<!--[[min(at_one_rate):.1f]]--> nats, with 20,000 and with 60,000 parameters<!--[[? {round(ahead, 1) for ahead in at_one_rate} == {0.2}]]-->. At a rate of 0.03 the LSTM is ahead, as it is when each cell has its own best rate<!--[[? all(capacity["characters"]["lstm"][n]["tried"]["0.03"] < capacity["characters"]["rnn"][n]["tried"]["0.03"] for n in ("20000", "60000"))]]-->. (These are results of one seed, on the development plays.)
+# - **A learning rate that is the same for all cells can change their order.** At a rate of 0.003 the plain RNN is ahead of the LSTM by 0.2<!--[[min(at_one_rate):.1f]]--> nats, with 20,000 and with 60,000 parameters<!--[[? {round(ahead, 1) for ahead in at_one_rate} == {0.2}]]-->. (This is one seed, on the development plays.) With each cell at its own best rate the LSTM is ahead, over five seeds<!--[[? all(less["characters"]["rnn"][n][0] > less["characters"]["rnn"][n][1] for n in ("20000", "60000"))]]-->.
 # </details>
 #
 # **At equal size, our two tasks order the cells differently.**
 #
 # **What if the network could leave a value unchanged, for as long as it wants? A gate near 1 does that, for as long as it stays near 1.
-# How well our networks had learned to do so after 250 steps depended on the cell and, for the LSTM, on the initial values of its gates.**
+# How well our networks copied after 250 steps depended on the cell and, for the LSTM, on the initial values of its gates.**
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # > **What goes wrong.** You compare cells at equal *width*, where an LSTM of 64 units has four times the parameters of an RNN of 64.

@@ -977,7 +977,7 @@ show.predict(
 # - **Contrastive search** (Su et al. 2022) chooses among the $k$ most probable tokens. It lowers the probability of a token whose vector is
 #   similar to one of the text so far, and takes the best.
 # - A **watermark** (Kirchenbauer et al. 2023) raises the scores of a part of the vocabulary that the previous token selects. If you know the
-#   rule, you can count how often a text stays in that part, and so recognise a long text of this model.
+#   rule, you can count how often a text stays in that part, and so recognise a long text by this model.
 #
 # All but the watermark are in `nlmcore` and need only the function of section 2; for a model that
 # has no hidden vectors, contrastive search compares predictions instead. Here is bpe_gpt, the model of section 8, after "KING. My lord,":
