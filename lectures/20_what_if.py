@@ -389,7 +389,7 @@ show.predict(
         "exactly 0": 1e-12,
     },
     answer=cut[-1],
-    why="On the logarithmic axis the residual falls along a nearly straight line, so each layer divides it by about the same factor. The fall is exponential, not doubly exponential.",
+    why="On the logarithmic axis the residual falls roughly along a straight line. The fall is exponential, not doubly exponential.",
     reveals=widgets.removal_explorer(residuals, losses),
 )
 
@@ -921,7 +921,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>How to read it, and what the paper reports</b></summary>
 #
-# - **After 100 steps** DeepNorm, each of its halves alone (α or β, at DeepNorm's rate) and plain post-norm have about the loss of letter frequencies, 3.3 nats. This holds at 12 layers (the halves have a little less) and at 100<!--[[? all((fmean(of["dev"]) < 3.2) == (rule == "pre-norm") for depth in ("12", "100") for rule, of in deep["runs"][depth].items())]]-->. Only pre-norm has learned more, with 3.01<!--[[fmean(hundred["pre-norm"]):.2f]]--> at 100 layers.
+# - **After 100 steps** DeepNorm, each of its halves alone (α or β, at DeepNorm's rate) and plain post-norm have about the loss of letter frequencies, 3.3 nats. This holds at 12 layers (the halves have a little less) and at 100<!--[[? all((fmean(of["dev"]) < 3.2) == (rule == "pre-norm") for depth in ("12", "100") for rule, of in deep["runs"][depth].items())]]-->. Pre-norm has learned more, with 3.01<!--[[fmean(hundred["pre-norm"]):.2f]]--> at 100 layers.
 # - **After 400 steps**, with the rate chosen again, DeepNorm has learned as well (2.95<!--[[at_400["DeepNorm"].mean():.2f]]-->). Plain post-norm still has the loss of letter frequencies, 3.34<!--[[at_400["post-norm"].mean():.2f]]-->, at each of its four<!--[[words(len(deep["longer"]["post-norm"]["tried"]))]]--> rates<!--[[? min(deep["longer"]["post-norm"]["tried"].values()) > 3.33]]-->. The lowest of them is 0.001<!--[[min(map(float, deep["longer"]["post-norm"]["tried"]))]]-->.
 # - DeepNorm's best rate is then 0.001<!--[[deep["longer"]["DeepNorm"]["rate"]]]-->. At a quarter of this rate the loss is 3.52<!--[[deep["longer"]["DeepNorm"]["tried"]["0.00025"]:.2f]]-->, more than that of letter frequencies. At 0.004 its two seeds did not start to learn<!--[[? deep["longer"]["DeepNorm"]["tried"]["0.004"] > 3.33]]-->, although after 100 steps the best rate was 0.064<!--[[deep["runs"]["100"]["DeepNorm"]["rate"]]]-->. So a rate that is best for a short run can be wrong for a longer one.
 # - Pre-norm has 2.56<!--[[at_400["pre-norm"].mean():.2f]]--> after 400 steps. None of these runs beats a table of character pairs<!--[[? min(float(of.min()) for of in at_400.values()) > deep["floors"]["pairs of characters"]]]-->, and with the context of another text the loss rises by at most 0.13<!--[[max(max(of["another context"]) for of in deep["longer"].values()):.2f]]--> nats. So they show which rule can *start* to learn, not which one ends with a lower loss.
@@ -987,7 +987,7 @@ theirs_depth = {
 }
 times = wide["one block, 8.5 times as wide"]["multiply_adds"] / wide["6 layers"]["multiply_adds"]
 show.predict(
-    f"One block in all six layers has {fraction:.0f} % of the parameters of six different blocks. Widen this block until it has as many parameters as six. How many times the multiply-adds of the six different blocks does it then need?",
+    f"One block in all six layers has {fraction:.0f} % of the parameters of six different blocks. Widen this block until it has as many parameters as six. How many multiply-adds does it then need, compared with six different blocks?",
     choices={"as many": 1.0, "about 2 times": 2.0, "about 5 times": 5.0, "about 30 times": 30.0},
     answer=times,
     why="Parameters and operations are different resources. A shared block is applied six times, so each of its parameters is used six times. Only the feed-forward network was widened, so attention costs as much as before.",
