@@ -251,7 +251,7 @@ show.predict(
     f"After tuning in the last two layers the model declines most questions whose passage lacks the answer. It also declines {pc(last_two['refused']['share'])} % of those whose passage *holds* it. What percentage of these does it decline if two layers in the middle are tuned instead?",
     choices={"about 80 %": 0.8, "about 50 %": 0.5, "about 20 %": 0.2},
     answer=middle["refused"]["share"][0],
-    why="The conversations and the number of weights are the same. The last two layers learn the refusal sentence. Layers in the middle mostly learn when to use it.",
+    why="The conversations and the number of weights are the same. The last two layers learn the refusal sentence. The two middle layers mostly learn when to use it.",
     reveals=[after_tuning, widgets.habits_by_layers(tuning)],
 )
 
