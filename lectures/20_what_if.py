@@ -356,7 +356,7 @@ show.predict(
 #
 # - Tick *networks* without *skips*, then *skips* without *networks*. The paper says that skips prevent the collapse and networks slow it. Of the six sizes here, networks clearly slow it only at size 2<!--[[? slower == [2.0]]]-->. At size 4 the collapse is even faster with them<!--[[? relative(4.0, networks=True)[2] < relative(4.0)[2] - 3]]-->. Skips help at every size<!--[[? all(relative(size, skips=True)[-1] > relative(size)[-1] + 3 for size in (0.1, 0.2, 0.5, 1.0, 2.0, 4.0))]]-->.
 # - Choose *residual ÷ size of X*. With skips and large weights the residual stays, and yet all tokens come to look alike, because the part that they share outgrows their differences. "Prevents" is too strong for stacks of this kind. A norm in each sublayer, as in real models, is not in this picture.
-# - With small weights the tokens collapse *faster*. The scores are nearly equal, so every row is nearly the plain mean.
+# - Without a causal mask, small weights make the tokens collapse *faster*. The scores are nearly equal, so every row is nearly the plain mean.
 # - Some slides quote this result as "attention without feed-forward networks". Dong et al. removed the skips as well.
 # </details>
 #
