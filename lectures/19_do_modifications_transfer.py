@@ -75,7 +75,7 @@ show.predict(
     "Of the 51 modifications, how many have a lower final loss than vanilla in their table?",
     choices={"about 5": 5, "about 15": 15, "about 30": 30, "about 45": 45},
     answer=len(below),
-    why="Most modifications did not lower the loss in one program with one training set-up. Of the rows that did, five are gated feed-forward networks, and three have many more parameters.",
+    why="Most modifications did not lower the loss in this program and training set-up. Of the rows that did, five are gated feed-forward networks, and three have many more parameters.",
     reveals=below_told,
 )
 

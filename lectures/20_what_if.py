@@ -356,7 +356,7 @@ folded(
 # <details><summary><b>What to notice</b></summary>
 #
 # - Tick *networks* without *skips*, then *skips* without *networks*. The paper says that skips prevent the collapse and networks slow it. Of the six sizes here, networks clearly slow it only at size 2<!--[[? slower == [2.0]]]-->. At size 4 the collapse is even faster with them<!--[[? relative(4.0, networks=True)[2] < relative(4.0)[2] - 3]]-->. Skips help at every size<!--[[? all(relative(size, skips=True)[-1] > relative(size)[-1] + 3 for size in (0.1, 0.2, 0.5, 1.0, 2.0, 4.0))]]-->.
-# - With small weights the tokens collapse *faster*. The scores are nearly equal, so every row is nearly the plain mean.
+# - Without a causal mask, small weights make the tokens collapse *faster*. The scores are nearly equal, so every row is nearly the plain mean.
 # </details>
 #
 # **Attention averages, and without skips the averages soon no longer differ.** At size 1 skips prevent most of this, and networks do not.
@@ -395,7 +395,7 @@ show.predict(
         "exactly 0": 1e-12,
     },
     answer=cut[-1],
-    why="On the logarithmic axis the residual falls along a nearly straight line, so each layer divides it by about the same factor. The fall is exponential, not doubly exponential.",
+    why="On the logarithmic axis the residual falls roughly along a straight line. The fall is exponential, not doubly exponential.",
     reveals=widgets.removal_explorer(residuals, losses),
 )
 
@@ -940,7 +940,7 @@ folded(*deep_findings)
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>How to read it, and what the paper reports</b></summary>
 #
-# - **After 100 steps** DeepNorm, each of its halves alone (α or β, at DeepNorm's rate) and plain post-norm have about the loss of letter frequencies, 3.3 nats. This holds at 12 layers (the halves have a little less) and at 100<!--[[? all((fmean(of["dev"]) < 3.2) == (rule == "pre-norm") for depth in ("12", "100") for rule, of in deep["runs"][depth].items())]]-->. Only pre-norm has learned more, with 3.01<!--[[fmean(hundred["pre-norm"]):.2f]]--> at 100 layers.
+# - **After 100 steps** DeepNorm, each of its halves alone (α or β, at DeepNorm's rate) and plain post-norm have about the loss of letter frequencies, 3.3 nats. This holds at 12 layers (the halves have a little less) and at 100<!--[[? all((fmean(of["dev"]) < 3.2) == (rule == "pre-norm") for depth in ("12", "100") for rule, of in deep["runs"][depth].items())]]-->. Pre-norm has learned more, with 3.01<!--[[fmean(hundred["pre-norm"]):.2f]]--> at 100 layers.
 # - **After 400 steps**, with the rate chosen again, DeepNorm has learned as well (2.95<!--[[at_400["DeepNorm"].mean():.2f]]-->). Plain post-norm still has the loss of letter frequencies, 3.34<!--[[at_400["post-norm"].mean():.2f]]-->, at each of its four<!--[[words(len(deep["longer"]["post-norm"]["tried"]))]]--> rates<!--[[? min(deep["longer"]["post-norm"]["tried"].values()) > 3.33]]-->. The lowest of them is 0.001<!--[[min(map(float, deep["longer"]["post-norm"]["tried"]))]]-->.
 # </details>
 #
@@ -1012,7 +1012,7 @@ theirs_depth = {
 }
 times = wide["one block, 8.5 times as wide"]["multiply_adds"] / wide["6 layers"]["multiply_adds"]
 show.predict(
-    f"One block in all six layers has {fraction:.0f} % of the parameters of six different blocks. Widen this block until it has as many parameters as six. How many times the multiply-adds of the six different blocks does it then need?",
+    f"One block in all six layers has {fraction:.0f} % of the parameters of six different blocks. Widen this block until it has as many parameters as six. How many multiply-adds does it then need, compared with six different blocks?",
     choices={"as many": 1.0, "about 2 times": 2.0, "about 5 times": 5.0, "about 30 times": 30.0},
     answer=times,
     why="Parameters and operations are different resources. A shared block is applied six times, so each of its parameters is used six times. Only the feed-forward network was widened, so attention costs as much as before.",

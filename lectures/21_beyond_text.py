@@ -232,7 +232,7 @@ show.predict(
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Why does the Vision Transformer lag? We test **three explanations**. First, it may not know that shapes can move. If so, training on shifted images should help it more than the convolutional network. We shift each image by up to one pixel. Training on such changed copies is called **augmentation**.
+# Why does the Vision Transformer lag? We test **three explanations**. First, it may not know that shapes can move. If so, training on shifted images should help it more than it helps the convolutional network. We shift each image by up to one pixel. Training on such changed copies is called **augmentation**.
 # Second, it may never have learned what pictures look like. If so, **masked-patch pretraining** should help: hide half of the patches of *unlabelled* digits and predict their pixels (Dosovitskiy et al. 2021; He et al. 2022, masked autoencoders),
 #
 # $$\mathcal{L} = \frac{1}{|M|} \sum_{k \in M} \lVert p_k - (h_k W + b) \rVert^2 , \qquad M \text{ the hidden patches} .$$
@@ -292,7 +292,7 @@ show.predict(
 # - **A baseline without any network is ahead of every row of the table.** It gives each test digit the label of its nearest neighbour in pixels, and is right for 88<!--[[got("nearest neighbour", few):.0f]]--> % of them with 100 training images and for 94<!--[[got("nearest neighbour", most):.0f]]--> % with all<!--[[? all(got("nearest neighbour", size) > max(got(row, size) for row in right if row != "nearest neighbour") for size in sizes)]]-->.
 # </details>
 #
-# **After 250 steps the convolutional network is ahead at each size of the training set. After three times the steps it is still ahead with up to 1,000 images; with all of them we cannot tell.** On these digits the nearest neighbour in pixels is ahead of both, so they say little about the photographs for which such networks are built.
+# **After 250 steps the convolutional network is ahead at each size of the training set. After three times the steps it is still ahead with up to 1,000 images; with all of them we cannot tell.** On these digits the nearest neighbour in pixels is ahead of both, so these results say little about the photographs for which such networks are built.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *12 minutes. Let the room name what the third channel of each layer likes. Vote on the gap before you show it. What goes wrong: students read "Transformers need more data" as a law. It is a comparison at equal parameters, for one way of training, on one task.*

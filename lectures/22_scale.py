@@ -79,7 +79,7 @@ def true_cost(p):
 #
 # operations. $C$ is the **compute** of the training. $N$ leaves out the embeddings, because looking up a row costs next to nothing.
 #
-# For small models this estimate is too low. Our embedding table is also the output layer, because the weights are tied. There every final vector is multiplied by the table, and $N$ does not count this. Attention also multiplies queries by keys, and weights by values; we count only the pairs that the causal mask leaves. Per token, our smallest model needs 1.96<!--[[true_cost(longest[0]):.2f]]--> times the operations that its $N$ suggests, and the largest model of the ladder 1.07<!--[[true_cost(longest[-1]):.2f]]--> times. For large models the formula is close. Section 5 counts exactly.
+# For small models this estimate is too low. Our embedding table is also the output layer, because the weights are tied. There every final vector is multiplied by the table, and $N$ does not count this. Attention also multiplies queries by keys, and weights by values; we count only the pairs that the causal mask leaves. Per token, our smallest model needs 1.96<!--[[true_cost(longest[0]):.2f]]--> times the operations that its $N$ suggests, and the largest model of the ladder 1.07<!--[[true_cost(longest[-1]):.2f]]--> times. For large models with short contexts the formula is close. Section 5 counts exactly.
 #
 # **Our ladder** consists of Transformers of eight<!--[[words(len(sizes))]]--> sizes. Each size is trained on six<!--[[words(min(lengths))]]--> different lengths of text (the small sizes on seven<!--[[words(max(lengths))]]-->)<!--[[? lengths == sorted(lengths, reverse=True) and len(set(lengths)) == 2]]--> from Shakespeare's plays. A token is a character. Each run has its own cosine schedule, as long as the run, and each size has its own learning rate. The loss is measured on held-out plays, in nats per character, and is the mean of three<!--[[words(len(held_out.runs))]]--> seeds.
 
@@ -503,7 +503,7 @@ raised = {
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *9 minutes. Ask the room to rank the six candidates before the picture. The literature today: Porian et al. (2024) reproduce 0.73 and remove the causes in turn until 0.50 is left; matching the cosine to the run was not essential for them. What goes wrong: our picture is
-# read as a refutation. Our models are a thousand times smaller. The signs confuse: an explanation by what Kaplan et al. left out must *lower* the exponent when you put it back.*
+# read as a refutation. Our models are a thousand times smaller. The signs confuse: putting back what Kaplan et al. left out must *lower* the exponent.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. The tip of the curve
@@ -771,7 +771,6 @@ widgets.prompt_playground(writer, bytepairs, prompted, Template())
 # - Without an example the prompt says neither what the task is nor what an answer looks like, and no written answer is right<!--[[? not any(rows[task, "writing"][0] for task in shots["tasks"])]]-->.
 # - **What do the examples supply?** For capitals and languages, swapped answers do no visible harm (two languages that follow each other can be the same, so some of these examples stay right). Few sums are right in either case. For opposites and plurals, the swapped answers make many fewer answers right<!--[[? all(shots["controls"][task]["writing"]["swapped"]["high"] < shots["curves"][task]["writing"]["8"]["low"] for task in ("opposites", "plurals"))]]-->. Min et al. (2022) report for larger models that random labels in the examples of a classification task cost little.
 # - A heading such as *country -> capital* names the task. With it the model chooses correctly more often in each task<!--[[? all(of["choosing"]["heading"]["right"] > shots["curves"][task]["choosing"]["0"]["right"] for task, of in shots["controls"].items())]]-->, but at most 10<!--[[100 * max(headed.values()):.0f]]--> % of the written answers are right.
-# - With eight sums in the prompt the model gets no more sums right than with two<!--[[? rows["sums", "writing"][8] <= rows["sums", "writing"][2]]]-->.
 # - For sums, choosing among four answers shows a large gain from examples, and writing shows a small one.
 # - Each value rests on 30 questions, so its interval can be about 30 percentage points wide. A written answer must match letter by letter, so another spelling of a name counts as wrong. We tried one wording of the prompt and one order of the examples.
 # </details>

@@ -251,7 +251,7 @@ show.predict(
     f"After tuning in the last two layers the model declines most questions whose passage lacks the answer. It also declines {pc(last_two['refused']['share'])} % of those whose passage *holds* it. What percentage of these does it decline if two layers in the middle are tuned instead?",
     choices={"about 80 %": 0.8, "about 50 %": 0.5, "about 20 %": 0.2},
     answer=middle["refused"]["share"][0],
-    why="The conversations and the number of weights are the same. The last two layers learn the refusal sentence. Layers in the middle mostly learn when to use it.",
+    why="The conversations and the number of weights are the same. The last two layers learn the refusal sentence. The two middle layers mostly learn when to use it.",
     reveals=[after_tuning, widgets.habits_by_layers(tuning)],
 )
 
@@ -266,7 +266,7 @@ show.predict(
 # - With as many weights as in this larger adapter, but spread over 29 layers<!--[[? abs(most["parameters"] / wider["parameters"] - 1) < 0.05]]-->, the model answers 1<!--[[spread_out[0]:.0f]]--> ± 14<!--[[spread_out[1]:.0f]]--> points more than with the small adapter in the middle.
 # - If the refusals are left out of the training, at the same number of steps, the model tuned in 29 layers answers 13<!--[[refusals_cost[0]:.0f]]--> ± 12<!--[[refusals_cost[1]:.0f]]--> points more, and the model tuned in the last two 30<!--[[cost_at_the_end[0]:.0f]]--> ± 5<!--[[cost_at_the_end[1]:.0f]]--> points more.
 # - **The model has not learned everything.** We gave each question a passage about *a different thing*, so that the right reply was to decline. Training had no such passages. Tuned in the middle, the model declines 54<!--[[pc(middle["elsewhere"]["share"])]]--> % of these, and tuned in 29 layers 56<!--[[pc(most["elsewhere"]["share"])]]--> %. (In the last two layers it declines 84<!--[[pc(last_two["elsewhere"]["share"])]]--> %, but it declines nearly everything.)
-# - Tuning makes the model worse on other text. The loss on plain text (the beginnings of four plays) is 2.91<!--[[by_place["untuned"]["plain"][0]:.2f]]--> nats per token before tuning, and 3.04<!--[[min(middle["plain"]):.2f]]--> to 3.13<!--[[max(middle["plain"]):.2f]]--> after it in the middle.
+# - This tuning makes the model worse on other text. The loss on plain text (the beginnings of four plays) is 2.91<!--[[by_place["untuned"]["plain"][0]:.2f]]--> nats per token before tuning, and 3.04<!--[[min(middle["plain"]):.2f]]--> to 3.13<!--[[max(middle["plain"]):.2f]]--> after it in the middle.
 # </details>
 #
 # **From a hundred conversations, the last two layers learn the form of the replies. Of the two pairs, only the one in the middle mostly learns whether a passage holds the answer, on questions like those in training.** We tried no other pair in the middle.
@@ -278,7 +278,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. Tune it, or just say it?
 #
-# A prompt is cheaper than tuning. We gave the *untuned* model the same held-out questions with three system messages, which are instructions at the start of a chat: a short one, the three rules in words, and the rules with one example of each habit. Now we grade
+# A prompt needs no training. We gave the *untuned* model the same held-out questions with three system messages, which are instructions at the start of a chat: a short one, the three rules in words, and the rules with one example of each habit. Now we grade
 # leniently. Does the reply contain the answer? Does it decline, in any words? Does it contain a correct call of the calculator?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -493,7 +493,7 @@ widgets.pattern_player(walked)
 # - Look at the first step in the widget. The pattern forbids nearly everything that the model wanted to write. P′ renormalises P token by token. It is not the model's distribution over complete texts that match.
 # </details>
 #
-# **A pattern guarantees the form of a call, never its content.** Here it was the form that failed without the pattern.
+# **A pattern guarantees the form of a complete call, not its content.** Here it was the form that failed without the pattern.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Let somebody type a text into the field and say where the automaton dies. What goes wrong: "well-formed" is heard as "right". A grammar fixes the form; a date can be well-formed and wrong.*
@@ -751,7 +751,7 @@ widgets.library_workbench(library, examples)
 #
 # <details><summary><b>What to notice</b></summary>
 #
-# - BM25 has the right entry among its first three for all<!--[[? found_at["the glossary's words"]["BM25"]["3"][0] == 1]]--> 40<!--[[len(glossary_questions.questions())]]--> questions. The answers are right in 20<!--[[pc(retrieval["three from BM25"])]]--> % with these three entries, and in 35<!--[[pc(retrieval["the right one"])]]--> % with only the right entry. So for these questions reading fails, not retrieval.
+# - BM25 has the right entry among its first three for all<!--[[? found_at["the glossary's words"]["BM25"]["3"][0] == 1]]--> 40<!--[[len(glossary_questions.questions())]]--> questions. With these three entries 20<!--[[pc(retrieval["three from BM25"])]]--> % of the answers are right, and with only the right entry 35<!--[[pc(retrieval["the right one"])]]--> %. So for these questions reading fails, not retrieval.
 # - Without a passage, and with three random entries, no answer<!--[[? retrieval["nothing"][0] == retrieval["three random"][0] == 0]]--> is right. So more text on the course's subject was not enough.
 # - For questions in words that the glossary does not use, BM25 finds the entry among its first three in 12<!--[[pc(found_at["other words"]["BM25"]["3"])]]--> % of 16 cases, and a retriever that compares sentence vectors finds it equally often<!--[[? found_at["other words"]["BM25"]["3"] == found_at["other words"]["sentence vectors"]["3"]]]-->. Sixteen questions are too few to tell the two apart.
 # - The 40<!--[[len(glossary_questions.questions())]]--> questions were written with the glossary in view.
@@ -801,7 +801,7 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Up to 500 tokens the model always writes the right number<!--[[? all(share[0] == 1 for length in ("100 tokens", "500 tokens") for share in context[length].values())]]-->, wherever the sentence is, in all 24<!--[[3 * limits["tries"]]]--> texts of each length. A single odd sentence is easy to find, so a test with one hidden sentence (one “needle”) says little.
+# - Up to 500 tokens the model always writes the right number<!--[[? all(share[0] == 1 for length in ("100 tokens", "500 tokens") for share in context[length].values())]]-->, wherever the sentence is, in all 24<!--[[3 * limits["tries"]]]--> texts of each length. At these lengths a single odd sentence is easy to find, so a test with one hidden sentence (one “needle”) says little.
 # - With four others like it, the model is right in 62<!--[[pc(crowded["beginning"])]]--> % of cases if the sentence comes first or in the middle<!--[[? crowded["beginning"] == crowded["middle"]]]-->, and always<!--[[? crowded["end"][0] == 1]]--> if it comes last. The eight<!--[[words(limits["tries"])]]--> texts for each position are too few to say that the position matters.
 # - We measured texts of up to 500 of the 8,192<!--[[model.config.max_length:,]]--> tokens that fit, with one sentence form and one model.
 # </details>

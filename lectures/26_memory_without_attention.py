@@ -286,7 +286,7 @@ show.predict(
             )
         )
     ],
-    why="“Recurrent networks are slow because they cannot be parallelised” is a sentence about many processors. One thread has no other processors to use.",
+    why="“Recurrent networks are slow because they cannot be parallelised” does not hold for this LSTM on one thread.",
     reveals=lines,
 )
 

@@ -375,7 +375,7 @@ parts_told = show.table(
     ["2 bits in one kind of matrix only", *(f"cost, {name}" for name in models)],
 )
 show.predict(
-    f"Rounding all 4 layers of `char_gpt` to 3 bits costs {three[OURS]:.3f} nats. You round 4 of SmolLM2's 30 layers to 3 bits. If depth alone made the difference between the models, this would cost about as much. What does it cost, per token?",
+    f"Rounding all 4 layers of `char_gpt` to 3 bits costs {three[OURS]:.3f} nats. You round 4 of SmolLM2's 30 layers to 3 bits. If depth alone made the difference between the models, this would cost about as much per character. What does it cost, per token?",
     choices={"about 0.01": 0.013, "about 0.1": 0.13, "about 1": 1.3},
     answer=four_of_thirty,
     why=f"Per token, four layers of SmolLM2 cost {four_of_thirty / three[OURS]:.0f} times as much as the four of `char_gpt`. That is far less than all 30 cost. Does depth explain the rest? Read the last row about SmolLM2.",

@@ -284,7 +284,7 @@ show.predict(
 # **In this training, greedy decoding after one question does not show what the model has memorised. Ask in more than one way, and compare the probability of a secret with those of other possible secrets.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *11 minutes. Before the second question, ask for a better test than asking. What goes wrong: "rank 1, so an attacker has it". An attacker does not have our list of a thousand words, and must sample or search letter by letter, as Carlini et al. do.*
+# *11 minutes. Before the second question, ask the room for a better test than asking the model. What goes wrong: "rank 1, so an attacker has it". An attacker does not have our list of a thousand words, and must sample or search letter by letter, as Carlini et al. do.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. She or he?
