@@ -8,7 +8,7 @@ with a matching record is done, and every other is graded again.
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -101,6 +101,12 @@ def load(root: Path, assignment: str, student: str) -> Record | None:
 def forget(root: Path, assignment: str, student: str) -> None:
     """From now on the submission counts as not graded."""
     record_file(root, assignment, student).unlink(missing_ok=True)
+
+
+def outdate(root: Path, assignment: str, student: str) -> None:
+    """From now on the submission counts as not graded, but of which version its marks are stays known."""
+    if (record := load(root, assignment, student)) is not None:
+        save(root, replace(record, fingerprint="+" + record.fingerprint.partition("+")[2]))
 
 
 LARGE = 100 * 2**20  # files with more bytes are known by their size and time alone

@@ -102,7 +102,7 @@ def grade(
         basis = basis_of(assignment, masters, files)
         if again:
             for student in chosen:
-                records.forget(course.root, assignment, student)
+                records.outdate(course.root, assignment, student)
         keeper = keeps(course, assignment, gradebook, files)
         todo, finished = [], 0
         for student in chosen:

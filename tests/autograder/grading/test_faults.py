@@ -24,6 +24,7 @@ from autograder.grading.database import GradebookBusy
 from autograder.grading.execute import Done
 from autograder.grading.execute import work as real_work
 from autograder.grading.run import AlreadyRunning, Broken, grade, only_one, require_built
+from autograder.grading.stale import stale
 from autograder.preflight.master import Master, MasterCell
 from autograder.sandbox import Box
 from tests.autograder.courses import ANSWERS, copy, hand_in, nothing, snapshot, writes
@@ -276,3 +277,18 @@ def test_an_assignment_that_has_changed_since_it_was_built_is_not_graded():
     require_built("ngrams", sheet(3.0))
     with pytest.raises(NotACourse, match="additive is worth 3 points, and 2 in the gradebook: ngrams has changed"):
         require_built("ngrams", sheet(2.0))
+
+
+def test_a_second_grading_that_was_interrupted_goes_on_and_old_marks_stay_known_as_old(fresh, monkeypatch):
+    course = Course.load(fresh)
+    list(grade(course, "plain"))
+    second = grade(course, "plain", again=True)
+    renewed = next(second).record.student
+    second.close()
+    assert not stale(course, "plain", STUDENTS)
+    with monkeypatch.context() as patch:
+        patch.setattr("autograder.grading.stale.basis_of", lambda *_: "other checks")
+        graded = {student for student in STUDENTS if records.load(fresh, "plain", student).state == "graded"}
+        assert stale(course, "plain", STUDENTS).keys() == graded
+        assert len(graded) > 1
+    assert {line.record.student for line in grade(course, "plain") if not line.new} == {renewed}
