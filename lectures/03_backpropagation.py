@@ -233,8 +233,8 @@ show.predict(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>The answer explained</b></summary>
 #
-# The largest slope is 0.25<!--[[slope.max()]]-->, at $x = 0$. Beyond ±5 it is below 0.01<!--[[? slope[abs(xs) >= 5].max() < 0.01]]-->. With gradient descent a *hidden* neuron whose sum is this far from 0 hardly
-# learns, because its slope multiplies each update. (At the output the loss cancels this factor, as section 7 derives.) When
+# The largest slope is 0.25<!--[[slope.max()]]-->, at $x = 0$. Beyond ±5 it is below 0.01<!--[[? slope[abs(xs) >= 5].max() < 0.01]]-->. What tells a *hidden* neuron how to change
+# is multiplied by this slope, so at sums this far from 0 little of it is left. (At the output the loss cancels this factor, as section 7 derives.) When
 # many sigmoids follow each other, such small slopes multiply; [lecture 7](07_vanishing_gradients.ipynb) is about that.
 # </details>
 

@@ -19,9 +19,10 @@ from nlmcore.transformer.block import (
     PreNorm,
 )
 from nlmcore.transformer.config import TransformerConfig
+from nlmcore.transformer.encoder import MaskedLM, TransformerEncoder
 from nlmcore.transformer.encoder_decoder import EncoderDecoder, EncoderDecoderState
 from nlmcore.transformer.from_torch import block_from_torch
-from nlmcore.transformer.model import Backbone, MaskedLM, TransformerEncoder, TransformerLM, TransformerState
+from nlmcore.transformer.model import Backbone, TransformerLM, TransformerState
 
 __all__ = [
     "Backbone",

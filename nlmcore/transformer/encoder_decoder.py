@@ -26,8 +26,9 @@ from nlmcore.checks import check_tokens, checked
 from nlmcore.language_model import check_source_state
 from nlmcore.transformer.checks import check_state
 from nlmcore.transformer.config import TransformerConfig
+from nlmcore.transformer.encoder import TransformerEncoder
 from nlmcore.transformer.from_torch import config_of_stack, copy_stack
-from nlmcore.transformer.model import Backbone, TransformerEncoder, TransformerState
+from nlmcore.transformer.model import Backbone, TransformerState
 
 
 @dataclass(frozen=True, eq=False)
