@@ -67,11 +67,11 @@ class _Store:
 
     def put(self, tensor: Tensor) -> dict[str, Any]:
         tensor = tensor.detach()
-        flat = tensor.contiguous()
+        flat = tensor.clone(memory_format=torch.contiguous_format)  # strides too: one number may have any
         content = flat.reshape(-1).view(torch.uint8).numpy().tobytes() if flat.numel() else b""  # no view of nothing
         key = (flat.dtype, tuple(flat.shape), content)
         name = self._names.setdefault(key, str(len(self._names)))
-        self.tensors.setdefault(name, flat.clone())
+        self.tensors.setdefault(name, flat)
         return {"tensor": name} | ({} if tensor.is_contiguous() else {"stride": list(tensor.stride())})
 
 

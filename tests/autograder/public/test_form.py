@@ -13,7 +13,7 @@ from autograder.question.audit import verdict_on
 from autograder.question.find import exercises_of, find
 from autograder.question.interview import Recording, questions
 from autograder.question.judges import inputs_unchanged, same_values
-from autograder.question.public import VERSION, read, read_exercises, write
+from autograder.question.public import VERSION, _Store, read, read_exercises, write
 from autograder.question.report import Report
 from autograder.question.specification import Case, Property, case
 from autograder.question.travel import CannotTravel, Made, make, recipe
@@ -185,3 +185,10 @@ def test_another_version_of_the_form_is_refused():
     text, tensors = write({})
     with pytest.raises(ValueError, match="version 7"):
         read(text.replace(f'"version": {VERSION}'.encode(), b'"version": 7'), tensors)
+
+
+def test_one_number_out_of_a_larger_tensor_is_written():
+    numbers = torch.arange(22).reshape(2, 11)
+    store = _Store()
+    assert store.put(numbers[:1, 5]) == store.put(torch.tensor([5]))
+    assert torch.equal(store.tensors["0"], torch.tensor([5]))
