@@ -9,7 +9,8 @@
 """
 
 from nlmcore.autodiff.check import GradientCheck, Multiply, Sigmoid, check_gradient, numerical_gradient
-from nlmcore.autodiff.value import Edge, Graph, Node, Value
+from nlmcore.autodiff.graph import Edge, Graph, Node
+from nlmcore.autodiff.value import Value
 
 __all__ = [
     "Edge",

@@ -27,14 +27,8 @@ head, query, d_head). Queries are the last of the keys.
 
 from nlmcore.positions.absolute import LearnedPositions, NoPositions
 from nlmcore.positions.biases import ALiBi, RelativeBias, alibi, alibi_slopes, relative_bias, relative_buckets
-from nlmcore.positions.relative import (
-    LearnableSinusoidalDistances,
-    MusicTransformerPositions,
-    ShawPositions,
-    SinusoidalDistances,
-    TransformerXLPositions,
-    relative_shift,
-)
+from nlmcore.positions.relative import MusicTransformerPositions, ShawPositions, TransformerXLPositions, relative_shift
+from nlmcore.positions.relative_sinusoids import LearnableSinusoidalDistances, SinusoidalDistances
 from nlmcore.positions.rotation import Rotary, rotary
 from nlmcore.positions.sinusoids import (
     ConcatenatedPositions,

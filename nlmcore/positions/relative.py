@@ -43,16 +43,6 @@ d_head).
 
 Departs from the paper: every layer has its own u and v (theirs share them, in the equations and by default in the
 code). Where a query may look ahead, distances are negative there: sines change their sign (Yang et al. 2019, XLNet).
-
-**The sinusoid of the distance added to every key** (`SinusoidalDistances`; its learned twin starts there).
-
-    score_ij = q_i · (k_j + PE(i − j)) / √d_head,   PE(n) = [sin n ω_0, cos n ω_0, …],   ω_i = 10000^{−2i/d_head}
-                                        Wei et al. (2019), NEZHA: Shaw's a_ij, its sign turned around, as sinusoids;
-                                        Wang et al. (2021), "On position embeddings in BERT", learns ω
-
-Symbols: ω is `frequency` (d_head / 2), the same for all heads.
-
-Departs from the papers: nothing is added to the values.
 """
 
 import math
@@ -260,34 +250,3 @@ def _table(reach: int, width: int, dtype: torch.dtype, device: torch.device) -> 
     with torch.inference_mode(False), torch.no_grad():  # what is kept must serve later calls of any mode
         distance = torch.arange(reach, -reach - 1, -1, dtype=torch.float64).unsqueeze(1)
         return waves(distance * frequencies(width, 10_000.0)).to(device, dtype)
-
-
-class SinusoidalDistances(BiasedScores):
-    """`bias(q, k)`: q_i · PE(i − j) / √d_head. Nothing is learned. Raises ValueError for an odd d_head."""
-
-    frequency: Tensor  # (d_head / 2,), radians per position
-
-    @checked
-    def __init__(self, n_heads: Size, d_head: Size, max_length: Size, causal: bool) -> None:
-        super().__init__(n_heads, d_head, max_length, causal)
-        check_waves("d_head", d_head)
-        self.register_buffer("frequency", frequencies(d_head, 10_000.0), persistent=False)
-
-    def scores(self, q: Q, k: K) -> Tensor:
-        """Angles are computed in float32 at least: half precision does not tell distance 257 from 256."""
-        query_length, key_length = q.shape[2], k.shape[2]
-        exact = torch.promote_types(self.frequency.dtype, torch.float32)
-        nearest = 0 if self.causal else 1 - query_length
-        distance = torch.arange(key_length - 1, nearest - 1, -1, device=q.device, dtype=exact).unsqueeze(1)
-        PE = waves(distance * self.frequency.to(exact)).to(q.dtype)  # (distance, d_head), the farthest first
-        return relative_shift(q / math.sqrt(self.d_head) @ PE.T, key_length)
-
-
-class LearnableSinusoidalDistances(SinusoidalDistances):
-    """The same with learned frequencies."""
-
-    def __init__(self, n_heads: Size, d_head: Size, max_length: Size, causal: bool) -> None:
-        super().__init__(n_heads, d_head, max_length, causal)
-        start = self.frequency.float()
-        del self.frequency  # a buffer
-        self.frequency = nn.Parameter(start)

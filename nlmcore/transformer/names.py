@@ -65,8 +65,7 @@ def find(name: str) -> Any:
         if root == "nlmcore" and not hasattr(found, word):
             with suppress(ImportError):  # a module that nobody has imported yet
                 importlib.import_module(".".join((root, *rest[: i + 1])))
-        moved = root == "nlmcore" and i == 1 < len(rest) - 1  # a file of a room, which an older nlmcore had there
-        found = getattr(found, word, found if moved else None)
+        found = getattr(found, word, None)
     return found if is_part(name, found) else None
 
 

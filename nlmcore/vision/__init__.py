@@ -10,14 +10,12 @@ Images are grey, brightness from 0 to 1. An encoder is called encoder(images, ma
 `class_token`: whether its first location is a class token.
 """
 
+from nlmcore.vision.captioner import Captioner, ImageReader, doubly_stochastic
 from nlmcore.vision.convolution import ConvEncoder, convolve, max_pool
 from nlmcore.vision.transformer import (
-    Captioner,
     ImageClassifier,
-    ImageReader,
     PatchPredictor,
     VisionTransformer,
-    doubly_stochastic,
     from_patches,
     hide_patches,
     patch_loss,

@@ -9,7 +9,7 @@ import pytest
 from torch import nn
 
 from nlmcore.norms import RMSNorm
-from nlmcore.positions import NoPositions, Rotary, SinusoidalPositions
+from nlmcore.positions import Rotary, SinusoidalPositions
 from nlmcore.transformer import TransformerConfig
 from nlmcore.transformer.config import PARTS
 from nlmcore.variants import CATALOGUE, Variant
@@ -107,11 +107,6 @@ def test_a_configuration_goes_to_json_and_back(rows: dict[str, Variant]) -> None
         again = TransformerConfig.from_json(written)
         assert repr(again) == repr(config), row.name
         assert again.to_json() == written, row.name
-
-
-def test_a_part_is_found_after_its_file_was_renamed() -> None:
-    written = CONFIG.to_json()[:-1] + ', "positions": {"name": "nlmcore.positions.an_older_file.NoPositions"}}'
-    assert TransformerConfig.from_json(written).positions is NoPositions
 
 
 def test_what_has_no_name_is_not_written_and_no_other_is_read(plain_errors: None) -> None:
