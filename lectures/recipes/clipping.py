@@ -10,16 +10,14 @@ from functools import partial
 from typing import Any
 
 import torch
-from nlmcore.metrics import mean_interval
 from nlmcore.ngram import NGramLM
 from nlmcore.recurrent import RecurrentLM
 from nlmcore.tokens import CharTokenizer
 from nlmcore.training import teacher_forcing_loss
-from torch import Tensor
 
-from lectures.recipes.experiment import best_rate, columns, said
+from lectures.recipes.experiment import best_rate, columns, gap, said
 from lectures.recipes.run import Run, recipe
-from lectures.recipes.texts import Stream, as_document, plays
+from lectures.recipes.texts import Stream, as_document, plays, spread
 
 HIDDEN, GAIN, STEPS, BATCH, TIME, SEEDS = 64, 1.2, 600, 16, 50, 5
 ROWS: dict[str, tuple[float | None, tuple[float, ...]]] = {
@@ -45,7 +43,10 @@ def cook(run: Run) -> None:
         [as_document(tokenizer.encode(text)) for text in texts]
         for texts in (shakespeare.train, shakespeare.dev, shakespeare.test)
     )
-    held = {"dev": windows_of(dev, run.size(400, 10)), "test": windows_of(test, run.size(400, 10))}
+    held = {
+        part: spread(torch.tensor([token for document in of for token in document]), TIME + 1, run.size(400, 10))
+        for part, of in (("dev", dev), ("test", test))
+    }
     batches = Stream(train, run.size(BATCH, 2), run.size(TIME, 10))
 
     def one(row: str, seed: int, rate: float) -> dict[str, Any]:
@@ -74,7 +75,7 @@ def cook(run: Run) -> None:
     floor = -bigram.log_probabilities(held["test"])[:, 1:].double().mean().item()
     first = found["no clipping"]["test"]
     saved = {
-        row: [round(x, 4) for x in mean_interval([a - b for a, b in zip(first, of["test"], strict=True)])]
+        row: [round(x, 4) for x in gap(first, of["test"])]
         for row, of in found.items()
         if row != "no clipping" and None not in (*first, *of["test"])
     }
@@ -92,9 +93,3 @@ def cook(run: Run) -> None:
             "what_it_shows": said(found, "{row}: {test!i} nats at a rate of {rate}") + f"; bigram {floor:.3f}",
         },
     )
-
-
-def windows_of(documents: list[list[int]], count: int) -> Tensor:
-    """So many windows at equal distances in all documents."""
-    every = torch.tensor([token for document in documents for token in document]).unfold(0, TIME + 1, 1)
-    return every[torch.linspace(0, len(every) - 1, count).long()]

@@ -24,7 +24,7 @@ from torch import Tensor, nn
 
 from lectures.recipes.resumable import bracketed
 from lectures.recipes.run import Interrupted, Run
-from lectures.recipes.texts import plays
+from lectures.recipes.texts import plays, spread
 
 WINDOW, EMBEDDING, HIDDEN, BATCH, SEEDS = 16, 24, 128, 64, 5
 FACTOR, LIMITS = 3.2, (1e-5, 1.0)
@@ -79,8 +79,7 @@ class Windows:
 
     def some(self, count: int) -> Tensor:
         """`count` windows at equal distances, always the same."""
-        every = self.text.unfold(0, WINDOW + 1, 1)
-        return every[torch.linspace(0, len(every) - 1, min(count, len(every))).long()]
+        return spread(self.text, WINDOW + 1, count)
 
 
 @dataclass(frozen=True)

@@ -115,6 +115,12 @@ def as_document(ids: list[int]) -> list[int]:
     return [BOS, *ids, EOS]
 
 
+def spread(text: Tensor, length: int, count: int) -> Tensor:
+    """`count` windows at equal distances, always the same; all of them if there are fewer."""
+    every = text.unfold(0, length, 1)
+    return every[torch.linspace(0, len(every) - 1, min(count, len(every))).long()]
+
+
 class Stream:
     """All documents in one row, cut into `batch` rows that are read on side by side, `time` predictions at a time.
 
